@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--show", action="store_true", help="print what went wrong, of the half prompts are made with"
     )
-    parser.add_argument("--keys", action="store_true", help="measure a key while the model works, and nothing else")
+    parser.add_argument(
+        "--keys", action="store_true", help="measure a key while the model works, and nothing else"
+    )
     options = parser.parse_args(arguments)
     split = "held" if options.held else "dev"
     with open(CASES, encoding="utf-8") as file:

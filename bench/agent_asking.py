@@ -393,6 +393,8 @@ TASKS = {
         _counted(_slug_score),
     ),
     "rank": Task(_plain("rank", _rank_rule, _rank_model), _counted(_rank_score)),
-    "consolidate": Task(_plain("consolidate", _consolidate_rule, _consolidate_model), _counted(_consolidate_score)),
+    "consolidate": Task(
+        _plain("consolidate", _consolidate_rule, _consolidate_model), _counted(_consolidate_score)
+    ),
     "answer": Task(agent_answers.ready, agent_answers.score),
 }

@@ -66,7 +66,10 @@ def need(folder: str | None, what: str) -> str:
 
 def _files(folder: str) -> list[str]:
     return sorted(
-        os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(".json")
+        os.path.join(place, name)
+        for place, _, names in os.walk(folder)
+        for name in names
+        if name.endswith(".json")
     )
 
 

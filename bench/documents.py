@@ -16,9 +16,7 @@ from itertools import pairwise
 from bench.store import heading, verdict
 from store.memory import Memory
 
-WORDS = (
-    "invoice rounding deploy cache sqlite décision equipo memoria release branch schema token marzo factura".split()
-)
+WORDS = "invoice rounding deploy cache sqlite décision equipo memoria release branch schema token marzo factura".split()
 FIRST_AIM = 5.0  # seconds for a thousand files: batches become available meanwhile
 NOTHING_AIM = 50.0  # ms: each read command checks for changes first
 CHANGED_AIM = 100.0  # ms: of the two seconds within which a change must be indexed

@@ -143,7 +143,9 @@ def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Em
             found = {(one, two) for one, two, _ in near}
             reached = sum((number, facts - planted + number) in found for number in range(planted)) / planted
             (pairs, _), comparing = timed(lambda: find_similar_pairs(opened.database, known))
-            done, whole = timed(lambda: propose_duplicates(opened.database, opened.facts, opened.inbox, opened.now))
+            done, whole = timed(
+                lambda: propose_duplicates(opened.database, opened.facts, opened.inbox, opened.now)
+            )
         print(f"\n| part | seconds |\n|---|---|\n| facts read | {reading / 1e3:.2f} |")
         print(f"| put into the memory's own space | {placing / 1e3:.2f} |")
         print(f"| near by meaning: {len(near):,} pairs | {meaning / 1e3:.2f} |")

@@ -45,7 +45,9 @@ def graph(file: E5File) -> onnx.ModelProto:
         qkv = matrix(f"{layer}.qkv", x, file.width, 3 * file.width)
         three = (f"{layer}.q", f"{layer}.k", f"{layer}.v")
         node("Split", qkv, outputs=three, axis=-1, num_outputs=3)
-        seen = node("MultiHeadAttention", *three, out=f"{layer}.seen", domain="com.microsoft", num_heads=file.heads)
+        seen = node(
+            "MultiHeadAttention", *three, out=f"{layer}.seen", domain="com.microsoft", num_heads=file.heads
+        )
         attended = matrix(f"{layer}.attended", seen, file.width, file.width)
         x = norm(f"{layer}.between", node("Add", x, attended, out=f"{layer}.added"))
         inner = matrix(f"{layer}.inner", x, file.width, file.inner)

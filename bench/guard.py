@@ -133,7 +133,8 @@ class _Bench:
         size, found = guarded.search_guard_bytes(["a text that nobody wrote"]) or (0, set())
         seconds = time.perf_counter() - start
         print(
-            f"{'proof':20} {seconds:7.3f} s  {size / 1e6:,.2f} MB unsealed and read, {len(found)} found", flush=True
+            f"{'proof':20} {seconds:7.3f} s  {size / 1e6:,.2f} MB unsealed and read, {len(found)} found",
+            flush=True,
         )
 
     def _count(self, paths: Sequence[str], database: bool) -> None:

@@ -74,7 +74,8 @@ def main() -> None:
                 for half in (0, 1) if heard else ():
                     those = _half(clinic, half)
                     print(
-                        "clinic " + _row(memory, "model", half, those, options.show and not half, heard), flush=True
+                        "clinic " + _row(memory, "model", half, those, options.show and not half, heard),
+                        flush=True,
                     )
 
 

@@ -130,7 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         trees = [ROOT, *([os.path.abspath(options.before)] if options.before else [])]
         (new, cpu), *before = begun(trees, folder, options.runs)
-        print(f"new: made and closed        {new:8.2f} ms, processor {cpu:.2f} ms   {verdict(cpu, NEW_AIM, ' ms')}")
+        print(
+            f"new: made and closed        {new:8.2f} ms, processor {cpu:.2f} ms   {verdict(cpu, NEW_AIM, ' ms')}"
+        )
         for one, other in before:
             print(f"     in the state before    {one:8.2f} ms, processor {other:.2f} ms")
         times = opened(trees, source, folder, options.runs)

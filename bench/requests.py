@@ -59,7 +59,9 @@ def table(half: str, cases: list[dict], show: bool = False) -> str:
         if show and wrong:
             print(f"  {case['id']} {case['kind']} {case['text']!r}\n    wanted {case['keep']}")
             print(f"    facts {facts}, proposals {proposals}")
-    lines = [f"{half:22}{'turns':>6}{'fact':>6}{'proposal':>9}{'dropped':>8}{'items':>6}{'covered':>8}{'exact':>6}"]
+    lines = [
+        f"{half:22}{'turns':>6}{'fact':>6}{'proposal':>9}{'dropped':>8}{'items':>6}{'covered':>8}{'exact':>6}"
+    ]
     for kind in (*KEEP, "to keep"):
         for language in (*LANGUAGES, "all"):
             count = counts.get((kind, language), Counter())

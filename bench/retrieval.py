@@ -204,7 +204,9 @@ class Remembered:
             "reciprocal ranks": _reciprocal(keywords, vectors)[:DEPTH],
         }
         words = len(asked.text.split())
-        length = "short questions" if words <= SHORT else "long questions" if words > LONG else "middling questions"
+        length = (
+            "short questions" if words <= SHORT else "long questions" if words > LONG else "middling questions"
+        )
         several = asked.evidence and len({*self._sessions.values()}) > 1
         sessions = self._sessions_of(asked) if several else None
         return Outcome(set, asked.kind, length, asked.evidence, found, answer.verdict, spent, sessions)
@@ -332,7 +334,9 @@ def own_sentences(memories: Sequence[tuple[Body, Remembered]], count: int = 20) 
             sentences = [one.strip() for one in text.replace("\n", ". ").split(". ") if len(one.split()) > 5]
             if sentences:
                 sentence = draw.choice(sentences)
-                hits = remembered.memory.search(sentence.replace('"', " ").replace(":", " "), 1, meaning=False).hits
+                hits = remembered.memory.search(
+                    sentence.replace('"', " ").replace(":", " "), 1, meaning=False
+                ).hits
                 total += 1
                 first += bool(hits) and sentence.lower()[:40] in getattr(hits[0].record, "text", "").lower()
     if total:
@@ -350,7 +354,9 @@ def ablation(memories: Sequence[tuple[Body, Remembered]], every: int) -> None:
                 for asked in body.questions[:: every if body.set.startswith("XQuAD") else 1]:
                     if asked.evidence:
                         found.setdefault(body.set, []).append(remembered.recalled(asked))
-        print(f"| {name} | {' | '.join(f'{100 * statistics.fmean(found[set]):.1f}' for set in sets)} |", flush=True)
+        print(
+            f"| {name} | {' | '.join(f'{100 * statistics.fmean(found[set]):.1f}' for set in sets)} |", flush=True
+        )
 
 
 def _asked(

@@ -213,9 +213,14 @@ def _files(old: int) -> Iterator[Row]:
     yield referred("documents of this repository, today", now, ROOT, tree)
     total = int(git(ROOT, "rev-list", "--count", "HEAD"))
     commit = git(ROOT, "rev-list", "-1", f"--skip={min(old, total - 1)}", "HEAD").strip()
-    names = [name for name in git(ROOT, "ls-tree", "-r", "--name-only", commit).split("\n") if name.endswith(".md")]
+    names = [
+        name for name in git(ROOT, "ls-tree", "-r", "--name-only", commit).split("\n") if name.endswith(".md")
+    ]
     then = [
-        line for name in names if "tests/" not in name for line in git(ROOT, "show", f"{commit}:{name}").split("\n")
+        line
+        for name in names
+        if "tests/" not in name
+        for line in git(ROOT, "show", f"{commit}:{name}").split("\n")
     ]
     yield referred(f"the same, {min(old, total - 1)} commits ago", then, ROOT, tree)
 

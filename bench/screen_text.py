@@ -50,7 +50,9 @@ async def measure(place: Location, size: tuple[int, int]) -> int:
         shown, whole = characters(found)
         goal = GOALS[size]
         missed = int(whole < goal)
-        print(f"{size[0]}×{size[1]}: {shown:,} characters of facts, {whole:,} in facts shown whole (goal {goal:,})")
+        print(
+            f"{size[0]}×{size[1]}: {shown:,} characters of facts, {whole:,} in facts shown whole (goal {goal:,})"
+        )
         parts = []
         for name, number in sorted(PANE_KEYS.items(), key=lambda pane: pane[0] != FACTS):
             if name != FACTS:  # where it is already, its key takes the next chip
@@ -85,7 +87,9 @@ def characters(found: RecordList) -> tuple[int, int]:
         place = 0
         for line in lines:
             parts = line.split()
-            start = next((at for at, part in enumerate(parts) if place < len(words) and part == words[place]), None)
+            start = next(
+                (at for at, part in enumerate(parts) if place < len(words) and part == words[place]), None
+            )
             while start is not None and start < len(parts) and place < len(words) and parts[start] == words[place]:
                 start, place = start + 1, place + 1
         shown += len(" ".join(words[:place]))

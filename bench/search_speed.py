@@ -178,7 +178,9 @@ def run(count: int, asked: dict[str, list[str]]) -> None:
             return keywords.find_passages(keywords.select_words(query), CorpusFilters(held.database, query), HITS)
 
         flat = [question for some in asked.values() for question in some]
-        row("by keywords alone (product)", timed(lambda question: held.search(question, HITS, meaning=False), flat))
+        row(
+            "by keywords alone (product)", timed(lambda question: held.search(question, HITS, meaning=False), flat)
+        )
         row("bare FTS5: match, count, rank", timed(fts, flat))
         row("the model alone", timed(provider.query, [f"{question} again" for question in flat[:20]]))
         stored = [provider.query(question) for question in asked["question"][:20]]

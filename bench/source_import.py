@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--records", type=int, default=10_000)
     parser.add_argument("--sources", nargs="*", default=list(SOURCE_NAMES), choices=SOURCE_NAMES)
     options = parser.parse_args(arguments)
-    heading("source_import", f"{options.records:,} records of each source; seconds, and of a processor in brackets")
+    heading(
+        "source_import", f"{options.records:,} records of each source; seconds, and of a processor in brackets"
+    )
     for name in options.sources:
         with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
             os.mkdir(os.path.join(folder, "source"))
@@ -145,7 +147,10 @@ def _openclaw(folder: str, count: int) -> str:
 def _engram(folder: str, count: int) -> str:
     rows = [(n + 1, "fact", _text(n), "2026-08-03 09:15:00") for n in range(count)]
     return _database(
-        os.path.join(folder, "engram.db"), "observations", "id INTEGER PRIMARY KEY, type, content, created_at", rows
+        os.path.join(folder, "engram.db"),
+        "observations",
+        "id INTEGER PRIMARY KEY, type, content, created_at",
+        rows,
     )
 
 

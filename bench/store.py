@@ -55,7 +55,9 @@ def heading(name: str, about: str = "") -> None:
     comparable."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
     version = sys.version.split()[0]
-    print(f"{name}: Python {version}, {os.cpu_count()} CPUs, load {load}{', ' if about else ''}{about}", flush=True)
+    print(
+        f"{name}: Python {version}, {os.cpu_count()} CPUs, load {load}{', ' if about else ''}{about}", flush=True
+    )
 
 
 def verdict(value: float, aim: float | None, unit: str = "") -> str:
@@ -303,7 +305,9 @@ _FACT = (
     "domain, fact, text_hash, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
     " pinned, origin, tags"
 )
-_DECISION = "title, context, chosen, alternatives, rationale, impact, phase, decided_at, status, supersedes, origin"
+_DECISION = (
+    "title, context, chosen, alternatives, rationale, impact, phase, decided_at, status, supersedes, origin"
+)
 _COMMIT = "sha, message, author, files_changed, insertions, deletions, committed_at"
 _EVENT = "event_type, phase, payload, created_at, origin"
 

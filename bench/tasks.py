@@ -213,7 +213,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missed += not all(fits) or keys > task.goal
         able = before and all(before[size].get(task, False) for size in sizes)
         was = len(task.keys if task.former is None else task.former) if able else "NOT" if before else ""
-        marks = "  ".join(f"{'done' if one else 'NOT':>{len(size)}}" for one, size in zip(fits, sizes, strict=True))
+        marks = "  ".join(
+            f"{'done' if one else 'NOT':>{len(size)}}" for one, size in zip(fits, sizes, strict=True)
+        )
         print(f"{task.name:42} {was:>6} {keys:5} {task.goal:5}  {marks}  {'ok' if keys <= task.goal else 'MISS'}")
     _readers()
     return 1 if missed else 0

@@ -96,7 +96,8 @@ def size(path: str) -> float:
     if os.path.isfile(path):
         return os.path.getsize(path) / 1e6
     return (
-        sum(os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(path) for name in names) / 1e6
+        sum(os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(path) for name in names)
+        / 1e6
     )
 
 

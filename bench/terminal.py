@@ -148,7 +148,9 @@ class Terminal:
             if (left := end - time.perf_counter()) <= 0 or (
                 not self.read(left) and self.process.poll() is not None
             ):
-                raise Silent(f"{pattern.pattern!r} did not come; the last bytes were {bytes(self.output[-200:])!r}")
+                raise Silent(
+                    f"{pattern.pattern!r} did not come; the last bytes were {bytes(self.output[-200:])!r}"
+                )
         return next(moment for moment, length in self.arrivals if length >= found.end())
 
     def forget(self) -> None:

@@ -117,7 +117,22 @@ def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], obje
 
     def row(at: str, text: str) -> tuple[object, ...]:
         known = text_hash(text)
-        return ("general", text, known, "high", "explicit", "project", "active", at, at, 0.5, 0, "user", "[]", "[]")
+        return (
+            "general",
+            text,
+            known,
+            "high",
+            "explicit",
+            "project",
+            "active",
+            at,
+            at,
+            0.5,
+            0,
+            "user",
+            "[]",
+            "[]",
+        )
 
     def plain(text: str) -> None:
         connection.execute("BEGIN IMMEDIATE")

@@ -104,7 +104,10 @@ def in_project(setting: Setting) -> str:
 def settings() -> str:
     return table(
         ("setting", "default", "what it means", "what it takes", "in a project's file"),
-        ((code(s.name), code(value_text(s.default)), s.meaning, s.allowed_values, in_project(s)) for s in SETTINGS),
+        (
+            (code(s.name), code(value_text(s.default)), s.meaning, s.allowed_values, in_project(s))
+            for s in SETTINGS
+        ),
     )
 
 
@@ -177,7 +180,8 @@ def api() -> str:
         *(api_class(name, one) for name, one in classes.items() if name not in errors),
         "## Errors\n",
         table(
-            ("error", "when"), ((code(name), " ".join((one.__doc__ or "").split())) for name, one in errors.items())
+            ("error", "when"),
+            ((code(name), " ".join((one.__doc__ or "").split())) for name, one in errors.items()),
         ),
         "## Words\n",
         table(("list", "words"), ((code(name), ", ".join(map(code, one))) for name, one in words.items())),

@@ -35,7 +35,19 @@ WAIT = "wait"
 TRIES = 3  # of one that differs: a busy machine has indexed less when it is drawn
 MEASURED = re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|MB)\b *")
 UNSTEADY = frozenset({"librarian"})  # says how far the index is, and is not compared
-QUESTION = ("¿", *"por", "space", *"qué", "space", *"no", "space", *"usamos", "space", *"Postgres", "question_mark")
+QUESTION = (
+    "¿",
+    *"por",
+    "space",
+    *"qué",
+    "space",
+    *"no",
+    "space",
+    *"usamos",
+    "space",
+    *"Postgres",
+    "question_mark",
+)
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "main": ((120, 34), ("3", *("down",) * 11)),

@@ -815,7 +815,9 @@ class Memory:
         """As `_timestamp`. Raise InvalidInput for a moment to come."""
         at = self._timestamp(moment)
         if at > self._use().now:
-            raise InvalidInput(f"{moment} is still to come.", "Give the moment at which it was learned or decided.")
+            raise InvalidInput(
+                f"{moment} is still to come.", "Give the moment at which it was learned or decided."
+            )
         return at
 
     def _newest_step(self) -> Step:

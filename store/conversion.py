@@ -21,7 +21,12 @@ from store.base.location import BACKUPS_FOLDER
 from store.base.runtime import FileStamp, read_file_stamp
 from store.base.vocabulary import KIND_NUMBERS
 from store.database import schema as database_schema
-from store.database.connection import configure_connection, explain_sqlite_error, guard_connection, open_for_reading
+from store.database.connection import (
+    configure_connection,
+    explain_sqlite_error,
+    guard_connection,
+    open_for_reading,
+)
 from store.database.database import Database, TrustCheck
 from store.database.files import create_private_file, sync_folder
 from store.database.schema import (
@@ -105,7 +110,12 @@ def _convert_rows(connection: apsw.Connection, version: int) -> None:
         for name, _ in triggers:  # they keep what is derived, which comes along or is made below
             connection.execute(f"DROP TRIGGER {name}")
         remade = DERIVED_TABLES if version < _PASSAGES else ("vector_blocks",) if version < _SIGNS else ()
-        kept = ("documents", "chunks", "embedding_models", "embeddings")  # of files and models, not of other tables
+        kept = (
+            "documents",
+            "chunks",
+            "embedding_models",
+            "embeddings",
+        )  # of files and models, not of other tables
         for table in moved:
             _take_rows(connection, table, table not in remade or table in kept)
         if version < 4:

@@ -174,7 +174,8 @@ def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
         _catch_up(memory, cwd)
         session = Call(place, memory, cwd, _ask_on_terminal)
         print_outcome(
-            Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)), as_json
+            Outcome(data=lambda: memory_figures(session), lines=[] if as_json else overview_lines(session)),
+            as_json,
         )
     return ExitStatus.DONE
 

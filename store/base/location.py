@@ -59,7 +59,10 @@ def locate_new_memory(cwd: str) -> Location:
     folder itself."""
     folder = checkout_root(cwd) or os.path.abspath(cwd)
     return Location(
-        os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE), "new-project", "a new memory for this folder", folder
+        os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE),
+        "new-project",
+        "a new memory for this folder",
+        folder,
     )
 
 

@@ -295,7 +295,9 @@ class Config:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._values = {setting.name: SettingValue(setting, setting.default, "default", "") for setting in SETTINGS}
+        self._values = {
+            setting.name: SettingValue(setting, setting.default, "default", "") for setting in SETTINGS
+        }
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name].value

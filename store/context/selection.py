@@ -82,7 +82,15 @@ MAX_PROMPT_TOKENS = 3_050  # of everything that is sent
 ANSWER_TOKENS = 950  # that the model keeps for its answer
 WARNING_TOKENS = 3_500  # prompt and answer together: above it a warning is shown
 # `own` is taken from the window's, and `log` shares …
-PART_LIMITS = {"static": 400, "own": 500, "facts": 150, "summaries": 200, "log": 200, "window": 2_000, "tools": 300}
+PART_LIMITS = {
+    "static": 400,
+    "own": 500,
+    "facts": 150,
+    "summaries": 200,
+    "log": 200,
+    "window": 2_000,
+    "tools": 300,
+}
 SHARED_LIMIT = 200  # … this with the summaries
 MIN_CUT_TOKENS = 12  # tokens of a text that is cut: a shorter one is useless
 LINE_PARTS = ("own", "log")  # parts that are lines of one document

@@ -13,7 +13,10 @@ from store.base.clock import from_ms, to_ms
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
-QUEUE_TASKS = ("extract_facts", "reconfirm")  # of a model; an entry for rules of either name means all that they do
+QUEUE_TASKS = (
+    "extract_facts",
+    "reconfirm",
+)  # of a model; an entry for rules of either name means all that they do
 MODEL_PREFIX = "model."  # prefix of the tasks of a model
 MOST_WAITING = 400  # entries that wait for a model, at most: the newest are kept
 MOST_ATTEMPTS = 3
@@ -69,7 +72,9 @@ def take_entries(write: Transaction, most: int, *, model: bool = False) -> list[
     rows = list(write.rows(due_entries_sql(model), (*map(Verbatim, _due_bounds(write.at)), MOST_ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
-    taken = [QueueEntry(number, turn, task, tries + 1) for number, turn, task, tries in rows if tries == rows[0][3]]
+    taken = [
+        QueueEntry(number, turn, task, tries + 1) for number, turn, task, tries in rows if tries == rows[0][3]
+    ]
     for entry in taken:
         write.execute(
             "UPDATE pending_extraction SET attempts = ?, next_at = ?, error = '' WHERE id = ?",

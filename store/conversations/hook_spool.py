@@ -117,7 +117,9 @@ def drain_spool(database: Database) -> DrainResult:
 def read_spool_lines(path: str) -> Iterator[str]:
     """Yield the lines of the spool as they are, including the lines that were set aside."""
     for name in _spool_names(path):
-        yield from (_decode_line(_line_body(line)) for line in _read_lines(os.path.join(_spool_folder(path), name)))
+        yield from (
+            _decode_line(_line_body(line)) for line in _read_lines(os.path.join(_spool_folder(path), name))
+        )
 
 
 def count_matching_lines(path: str, words: WordMatcher) -> int:

@@ -277,7 +277,12 @@ class Turns(RecordTable[Turn]):
         return Turn(*row)
 
     def add_turns(
-        self, session: str, turns: Iterable[NewTurn | tuple[str, str, str]], origin: str = "agent", *, key: str = ""
+        self,
+        session: str,
+        turns: Iterable[NewTurn | tuple[str, str, str]],
+        origin: str = "agent",
+        *,
+        key: str = "",
     ) -> list[int]:
         """Add turns, `NewTurn` or (role, text, at), to the end of a session, all or none; return their ids. With a
         `key` that was used before nothing is written, and the earlier ids are returned. Raise InvalidInput."""

@@ -38,7 +38,14 @@ PURGED_VALUES = {
         "tags": "[]",
     },
     "tasks": {"text": PURGED_MARK, "tags": "[]"},
-    "proposals": {"text": PURGED_MARK, "asked": "", "based_on": "", "change": "{}", "evidence": "[]", "reason": ""},
+    "proposals": {
+        "text": PURGED_MARK,
+        "asked": "",
+        "based_on": "",
+        "change": "{}",
+        "evidence": "[]",
+        "reason": "",
+    },
 }
 
 

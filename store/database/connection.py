@@ -268,9 +268,13 @@ def explain_sqlite_error(
     if isinstance(error, apsw.InterruptError):
         return StorageError("The change was interrupted; nothing was changed.", "Try again.")
     if isinstance(error, apsw.IOError):
-        return StorageError(f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed.")
+        return StorageError(
+            f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed."
+        )
     # an SQLite message can quote a value (`CHECK constraint failed: …` names columns only, a syntax error quotes)
-    return StorageError(f"SQLite refused: {type(error).__name__}.", "This is a bug in Memoranda: please report it.")
+    return StorageError(
+        f"SQLite refused: {type(error).__name__}.", "This is a bug in Memoranda: please report it."
+    )
 
 
 # Bind many integers as one parameter of a statement.

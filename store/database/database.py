@@ -42,7 +42,14 @@ from store.database.values import (
     store_redactions,
     take_cut_rules,
 )
-from store.database.wal import CRASH_COUNT_KEY, LAST_CRASH_KEY, WalRelief, WriterTurn, take_recoveries, truncate_wal
+from store.database.wal import (
+    CRASH_COUNT_KEY,
+    LAST_CRASH_KEY,
+    WalRelief,
+    WriterTurn,
+    take_recoveries,
+    truncate_wal,
+)
 from store.redaction import REDACTION_MARKER
 
 # The order of a long list: only the keys of its rows, packed.

@@ -148,7 +148,8 @@ def prepare_file(path: str, create: bool, look: bool = False) -> list[str]:
         _check_owner_and_kind(path, stat.S_ISREG, "file")
     except FileNotFoundError:
         raise StorageError(
-            f"There is no memory at {path}.", "Run `memoranda open --new` in the project, or name a file with --db."
+            f"There is no memory at {path}.",
+            "Run `memoranda open --new` in the project, or name a file with --db.",
         ) from None
     except OSError as error:
         raise StorageError(

@@ -175,7 +175,9 @@ def _heading_level(line: str) -> int:
     text = line.lstrip(" ")
     level = len(text) - len(text.lstrip("#"))
     return (
-        level if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t") else 0
+        level
+        if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t")
+        else 0
     )
 
 

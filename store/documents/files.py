@@ -143,7 +143,9 @@ class DocumentRoots:
                     if place.name in seen:
                         continue
                     if len(seen) >= MOST_FILES:
-                        trouble(root.name or self.base, f"more than {MOST_FILES:,} documents: the rest is left out")
+                        trouble(
+                            root.name or self.base, f"more than {MOST_FILES:,} documents: the rest is left out"
+                        )
                         return
                     seen.add(place.name)
                     yield WalkedFile(place, status.st_size, status.st_mtime_ns)

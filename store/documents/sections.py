@@ -175,7 +175,9 @@ NumberedLine = tuple[int, str]
 
 def digest_own_line(name: str, text: str) -> str:
     """Return 32 hexadecimal digits that identify a line in the files of the memory whose sections have this name."""
-    return blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=16, key=name.encode()).hexdigest()
+    return blake2b(
+        " ".join(text.split()).encode("utf-8", "replace"), digest_size=16, key=name.encode()
+    ).hexdigest()
 
 
 def accepted_digests(database: Database, path: str) -> frozenset[str]:
@@ -210,4 +212,6 @@ def accept_lines(write: Transaction, path: str, lines: Iterable[str]) -> None:
     """Accept these lines, and no others, as the person's own text of a file."""
     name = section_name(write.database)
     digests = sorted({digest_own_line(name, line) for line in lines})
-    write.execute("UPDATE synced_files SET own = ? WHERE path = ?", (Verbatim(json.dumps(digests)), Verbatim(path)))
+    write.execute(
+        "UPDATE synced_files SET own = ? WHERE path = ?", (Verbatim(json.dumps(digests)), Verbatim(path))
+    )

@@ -110,7 +110,9 @@ def list_agent_calls(database: Database, client: str = "", limit: int = 50) -> l
         " WHERE ?1 = '' OR client = ?1 ORDER BY id DESC LIMIT ?2",
         (client, limit),
     )
-    return [AgentCall(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows]
+    return [
+        AgentCall(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows
+    ]
 
 
 def list_agent_activity(database: Database, now: str) -> list[AgentActivity]:
@@ -319,5 +321,7 @@ def _citation_of_key(database: Database, key: int) -> str:
     """Return the citation of the record with a key."""
     kind, number = unpack_key(key)
     if kind == "commit":
-        return cite(kind, database.value("SELECT substr(sha, 1, 7) FROM commits WHERE id = ?", (number,)) or number)
+        return cite(
+            kind, database.value("SELECT substr(sha, 1, 7) FROM commits WHERE id = ?", (number,)) or number
+        )
     return cite(kind, number)

@@ -421,7 +421,9 @@ def parse_config(text: str, file: str) -> Any:
 def _require_wanted_edit(text: str, wanted: object, edit: ConfigEdit) -> str:
     """Return the new text if it says what is wanted. Raise EditBlocked."""
     if parse_config(text, edit.file) != wanted:
-        raise EditBlocked(f"{edit.file} is written in a way that we do not change safely. Make the change by hand.")
+        raise EditBlocked(
+            f"{edit.file} is written in a way that we do not change safely. Make the change by hand."
+        )
     return text
 
 

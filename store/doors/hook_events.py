@@ -182,7 +182,13 @@ def _message_tokens(value: object) -> int:
     if not isinstance(value, dict):
         return 0
     cache = _object_or_empty(value.get("cache"))
-    parts = (value.get("input"), value.get("output"), value.get("reasoning"), cache.get("read"), cache.get("write"))
+    parts = (
+        value.get("input"),
+        value.get("output"),
+        value.get("reasoning"),
+        cache.get("read"),
+        cache.get("write"),
+    )
     return sum(map(_token_number, parts))
 
 

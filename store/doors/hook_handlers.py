@@ -315,7 +315,9 @@ def _log_phases(write: Transaction, table: dict[str, Any], state: dict[str, Any]
     """Log each phase the first time that it is in the file; return all of them."""
     mapping = table["phase"]
     listed = state.get(mapping["list"])
-    phases = [one for one in listed if isinstance(one, dict | str)][:MAX_PHASES] if isinstance(listed, list) else []
+    phases = (
+        [one for one in listed if isinstance(one, dict | str)][:MAX_PHASES] if isinstance(listed, list) else []
+    )
     known = {
         phase
         for (phase,) in write.rows(

@@ -123,7 +123,9 @@ def make_list_answer(
         **make_value_harmless(more or {}),
     }
     lines = [
-        f"Nothing is left from cursor “{start}” on; there are {total:,} in all." if start and not items else heading
+        f"Nothing is left from cursor “{start}” on; there are {total:,} in all."
+        if start and not items
+        else heading
     ]
     if shown:
         lines.append(wrap_in_fence(name, DATA_HEADING, [one.line for one in shown]))
@@ -142,7 +144,9 @@ def parse_cursor(cursor: str) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
-        raise InvalidInput("That is not a cursor of an answer.", "Give it as the last answer did, or leave it out.")
+        raise InvalidInput(
+            "That is not a cursor of an answer.", "Give it as the last answer did, or leave it out."
+        )
     return int(cursor)
 
 
@@ -218,7 +222,9 @@ class Caller:
         return f"{MCP_ORIGIN}{self.client}"
 
 
-def caller_of(meta: Mapping[str, Any] | None, info: object, given: str, made_up: str, database: Database) -> Caller:
+def caller_of(
+    meta: Mapping[str, Any] | None, info: object, given: str, made_up: str, database: Database
+) -> Caller:
     """Return who sent a request with this `_meta`, over a connection whose `initialize` gave this client `info` (its
     name, or None). The session is `given` to the server, or named in `_meta`, or that of the last hook of the same
     agent, or else the one that the server made up."""

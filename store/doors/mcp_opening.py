@@ -91,7 +91,12 @@ class UpkeepThread(Thread):
         if state != self._seen:
             self._seen = state
             self._due = [now + later for later in UPKEEP_AFTER_SECONDS]
-        if not self._due or self._due[0] > now or not os.path.lexists(self._location.path) or not self._take_turn():
+        if (
+            not self._due
+            or self._due[0] > now
+            or not os.path.lexists(self._location.path)
+            or not self._take_turn()
+        ):
             return False
         self._due = [moment for moment in self._due if moment > now] or [now + QUIET_UPKEEP_SECONDS]
         self._child = subprocess.Popen(

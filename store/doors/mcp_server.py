@@ -49,7 +49,9 @@ class _SdkHandlers:
         if params.name not in TOOL_SCHEMA_BY_NAME:
             known = ", ".join(TOOL_SCHEMA_BY_NAME)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool “{params.name[:60]}”. There are: {known}.")
-        answer = await self._on_thread(self._session.call_tool, params.name, params.arguments, *_sender_of(context))
+        answer = await self._on_thread(
+            self._session.call_tool, params.name, params.arguments, *_sender_of(context)
+        )
         return types.CallToolResult(
             content=[types.TextContent(text=answer.text)], structured_content=answer.data, is_error=answer.failed
         )

@@ -212,7 +212,17 @@ def _record_answer(
     """Return a record whole, with what belongs to it."""
     fields = describe.describe_fields(record, "")
     fields.pop("snippet")
-    for name in ("alternatives", "rationale", "context", "impact", "chosen", "evidence", "tags", "session", "role"):
+    for name in (
+        "alternatives",
+        "rationale",
+        "context",
+        "impact",
+        "chosen",
+        "evidence",
+        "tags",
+        "session",
+        "role",
+    ):
         if value := getattr(record, name, None):
             fields[name] = (
                 [shorten_text(str(one)) for one in value]
@@ -609,7 +619,9 @@ def answer_log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> 
     """Answer the tool memory_log_commit. What git has of a commit is kept as git tells it, with the decisions that
     its message names, if it was made here. A sha that is logged again is no error: only new links are added."""
     if not may_capture(memory.config, "commits"):
-        raise Unsupported("The person turned off that agents log commits.", "memoranda config capture_commits true")
+        raise Unsupported(
+            "The person turned off that agents log commits.", "memoranda config capture_commits true"
+        )
     numbers = list(dict.fromkeys(given.get("decision_ids", ())))
     known = {one.id for one in memory.decisions.get_many(numbers)}
     if missing := [number for number in numbers if number not in known]:
@@ -666,8 +678,12 @@ TOOL_FUNCTIONS: dict[str, ToolFunction] = {
     "memory_get_timeline": answer_timeline,
     "memory_stats": answer_stats,
 }
-WRITING_TOOLS = tuple(name for name, tool in TOOL_SCHEMA_BY_NAME.items() if not tool["annotations"]["readOnlyHint"])
-EMPTY_ANSWERS: dict[str, dict[str, Any]] = {  # what a tool gives where the person's rules let a session see nothing
+WRITING_TOOLS = tuple(
+    name for name, tool in TOOL_SCHEMA_BY_NAME.items() if not tool["annotations"]["readOnlyHint"]
+)
+EMPTY_ANSWERS: dict[
+    str, dict[str, Any]
+] = {  # what a tool gives where the person's rules let a session see nothing
     "memory_search": {"results": [], "total": 0, "signals": []},
     "memory_get": {"text": "", "total": 0},
     "memory_context": {"pack": "", "tokens": 0, "citations": []},
@@ -696,7 +712,9 @@ class McpSession:
         self._first = 0.0  # when the first of them came
         self.interrupt: Callable[[], None] = lambda: None  # stops what is being read, from another thread
 
-    def call_tool(self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
+    def call_tool(
+        self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object
+    ) -> ToolAnswer:
         """Answer one call of a tool; never raises for what a client did. Raise KeyError for a tool that there is
         not."""
         tool = TOOL_SCHEMA_BY_NAME[name]

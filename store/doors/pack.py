@@ -182,7 +182,8 @@ def _find_prompt_shares(
             for passage in index.find_passages(terms, CorpusFilters(database, asked), RECALL_POOL).scores
         }
     rows = database.rows(
-        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(keys)),),
     )
     stems = {word: index.stems(word) for word in weights}
     for key, title, body in rows:
@@ -624,6 +625,8 @@ def _find(location: Location, prompt: str) -> dict[int, str] | None:
             return recall_by_meaning(memory, prompt) if meaning is not None and meaning.has_vectors else None
     except MemorandaError:
         return None
-    except Exception:  # of SQLite or the model's runtime: it may cost this answer, not the thread of all later ones
+    except (
+        Exception
+    ):  # of SQLite or the model's runtime: it may cost this answer, not the thread of all later ones
         logging.getLogger("memoranda").exception("recall failed")
         return None

@@ -160,7 +160,9 @@ class Embedder:
         vectors = []
         for row in rows:
             if row.shape != (self.dimension,):
-                raise self._invalid_result(f"a vector of {row.size} numbers, where {self.dimension} were expected,")
+                raise self._invalid_result(
+                    f"a vector of {row.size} numbers, where {self.dimension} were expected,"
+                )
             length = float(np.linalg.norm(row.astype(np.float64)))
             if not np.isfinite(length):
                 raise self._invalid_result("a vector with numbers that are not finite")

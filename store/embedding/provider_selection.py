@@ -108,7 +108,9 @@ class OllamaModel:
                     f"ollama pull {getattr(self, 'model', '')}",
                 ) from None
             if error.status_code in (400, 413, 422, 500):
-                raise EmbeddingError(f"Ollama could not embed a text (status {error.status_code}).", look) from None
+                raise EmbeddingError(
+                    f"Ollama could not embed a text (status {error.status_code}).", look
+                ) from None
             raise ProviderDown(f"Ollama refused for now (status {error.status_code}).", look) from None
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout):
             raise ProviderDown(f"Nothing answers at {self._address}.", "Start Ollama: ollama serve") from None

@@ -331,7 +331,9 @@ class Evidence:
             ]
             fresh = list(dict.fromkeys([*left, *map(str, items)]))
             if len(fresh) - len(left) > MOST_ITEMS or len(fresh) > 4 * MOST_ITEMS:
-                raise InvalidInput(f"A record is bound to at most {MOST_ITEMS} things.", "Say it in several facts.")
+                raise InvalidInput(
+                    f"A record is bound to at most {MOST_ITEMS} things.", "Say it in several facts."
+                )
             if fresh != texts:
                 self._write_evidence(write, kind, number, fresh)
             for item in items:

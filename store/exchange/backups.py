@@ -147,7 +147,9 @@ def find_export_problem(path: str, place: str) -> str:
     except BrokenDocument as error:
         return error.message.removeprefix(f"{name} cannot be imported: ").rstrip(".")
     except OSError as error:
-        raise StorageError(f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it.") from None
+        raise StorageError(
+            f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it."
+        ) from None
 
 
 def _compare_restored_export(database: Database, path: str) -> str:
@@ -225,7 +227,10 @@ DAILY_BACKUPS, WEEKLY_BACKUPS, MONTHLY_BACKUPS = 7, 4, 12
 
 
 def backups_to_keep(
-    moments: Iterable[str], daily: int = DAILY_BACKUPS, weekly: int = WEEKLY_BACKUPS, monthly: int = MONTHLY_BACKUPS
+    moments: Iterable[str],
+    daily: int = DAILY_BACKUPS,
+    weekly: int = WEEKLY_BACKUPS,
+    monthly: int = MONTHLY_BACKUPS,
 ) -> set[str]:
     """Return the backups to keep: the newest of each of the last days, weeks and months that have one. Days, weeks
     and months without one do not count, so a machine that was off for a month loses none when it starts."""
@@ -499,7 +504,9 @@ def _backup_problem(path: str, place: str, sums: dict[str, str], digest: str) ->
     except apsw.Error as error:
         return f"SQLite cannot read it ({type(error).__name__})"
     except OSError as error:
-        raise StorageError(f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it.") from None
+        raise StorageError(
+            f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it."
+        ) from None
 
 
 # scheduled

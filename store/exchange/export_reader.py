@@ -343,7 +343,9 @@ class MemoryFile:
             if not columns:
                 return  # an older schema had no such table
             names = [column.name for column in columns]
-            keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
+            keys = ", ".join(
+                column.name for column in sorted(columns, key=lambda column: column.key) if column.key
+            )
             rows = connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {keys}")
             for number, row in enumerate(rows, start=1):
                 plain = (value.hex() if isinstance(value, bytes) else value for value in row)

@@ -138,7 +138,12 @@ def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, An
 
 def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema of an object that has exactly these properties."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _value_schema(column: ExportColumn) -> dict[str, Any]:

@@ -186,7 +186,11 @@ def _row_sources(connection: apsw.Connection, table: str, schema: str) -> Iterat
     many steps at a time."""
     block = PACKED_TABLES[0]
     known = connection.execute(f"SELECT 1 FROM {schema}.sqlite_schema WHERE name = ?", (block,)).get
-    if table != "history_row" or not known or not connection.execute(f"SELECT 1 FROM {schema}.{block} LIMIT 1").get:
+    if (
+        table != "history_row"
+        or not known
+        or not connection.execute(f"SELECT 1 FROM {schema}.{block} LIMIT 1").get
+    ):
         yield f"{schema}.{table}", "true"
         return
     source = every_row_view_of(connection)
@@ -450,7 +454,9 @@ def _format_observation(text: str) -> str:
 def _index_title(text: str) -> str:
     """Return the beginning of a text as the title of a link."""
     plain = _LINK_MARKS.sub(" ", _single_line(text))
-    return plain if len(plain) <= LONGEST_INDEX_TITLE else plain[: LONGEST_INDEX_TITLE - 1].rsplit(None, 1)[0] + "…"
+    return (
+        plain if len(plain) <= LONGEST_INDEX_TITLE else plain[: LONGEST_INDEX_TITLE - 1].rsplit(None, 1)[0] + "…"
+    )
 
 
 def _with_utc_offset(moment: str) -> str:

@@ -125,7 +125,9 @@ class StagedDocument:
         for table, rows in self.source.sections():
             columns = self.columns[table]
             marks = ", ".join("?" * (len(columns) + 1))
-            connection.executemany(f"INSERT INTO staged.{table} VALUES ({marks})", self._validate_rows(table, rows))
+            connection.executemany(
+                f"INSERT INTO staged.{table} VALUES ({marks})", self._validate_rows(table, rows)
+            )
             if table in ("history", "history_row"):
                 self._index_key(table)
         connection.executemany("INSERT INTO staged.sequence VALUES (?, ?)", self.source.sequence.items())
@@ -486,7 +488,17 @@ class ImportMerge:
             for table, names in STATE_COLUMNS.items():
                 self._update_states(write, table, names)
         for table in (
-            *("iterations", "commits", "facts", "decisions", "tasks", *END_COLUMNS, "events", "turns", "summaries"),
+            *(
+                "iterations",
+                "commits",
+                "facts",
+                "decisions",
+                "tasks",
+                *END_COLUMNS,
+                "events",
+                "turns",
+                "summaries",
+            ),
             "proposals",
         ):
             self._insert_rows(write, table, origin)
@@ -691,7 +703,10 @@ class Import:
 
     def _count_table(self, merge: ImportMerge, table: str) -> ImportCounts:
         """Count what would happen to the rows of one table."""
-        new, differ = merge.count_rows(merge.new_rows_sql(table)), merge.count_rows(merge.differing_rows_sql(table))
+        new, differ = (
+            merge.count_rows(merge.new_rows_sql(table)),
+            merge.count_rows(merge.differing_rows_sql(table)),
+        )
         left = merge.count_left_out(table)
         changed = differ if self._replace and table in STATE_COLUMNS else 0
         if not changed and table in ("facts", "decisions"):

@@ -411,7 +411,10 @@ class Repository:
         return sorted(set(shas))
 
     def list_new_commits(
-        self, known_tips: Iterable[str], tips: Sequence[str] | None = None, cancelled: IsCancelled = never_cancelled
+        self,
+        known_tips: Iterable[str],
+        tips: Sequence[str] | None = None,
+        cancelled: IsCancelled = never_cancelled,
     ) -> list[str]:
         """Return the shas reachable from the tips and not from `known_tips`, newest first, no parent before its child.
 
@@ -490,7 +493,9 @@ class Repository:
         A commit that git does not have is left out. About 2.5 s for 20,000 commits, nearly all of it git decompressing
         the files it compares.
         """
-        return self._read_in_batches(list(dict.fromkeys(_validate_sha(sha, _WHOLE_SHA) for sha in shas)), cancelled)
+        return self._read_in_batches(
+            list(dict.fromkeys(_validate_sha(sha, _WHOLE_SHA) for sha in shas)), cancelled
+        )
 
     def _read_in_batches(self, shas: list[str], cancelled: IsCancelled) -> Generator[CommitInfo, None, None]:
         """Run one git for all of them. Where one commit ends it, read single commits and then more and more at a time:

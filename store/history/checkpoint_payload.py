@@ -148,7 +148,9 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
         )
     )
     mentioned = tuple(extract_names(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
-    held = CheckpointContents(window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned)
+    held = CheckpointContents(
+        window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned
+    )
     summary, changed = _summarize_contents(database, now, held)
     return replace(held, summary=summary, changed=changed)
 
@@ -242,7 +244,9 @@ def format_contents(held: CheckpointContents, notes: dict[str, str] | None = Non
     if held.turns:
         lines += ["", "Said last:"]
         for turn in held.turns:
-            lines.append(f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: {_indent_lines(turn['text'])}")
+            lines.append(
+                f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: {_indent_lines(turn['text'])}"
+            )
     if held.entities:
         lines += ["", f"Named: {', '.join(map(_indent_lines, held.entities))}"]
     return "\n".join(lines).strip("\n")

@@ -149,7 +149,9 @@ class Checkpoints(RecordTable[Checkpoint]):
         )
         return due_checkpoint_level(now, taken, start)
 
-    def take_due(self, level: str = "", *, claim: Callable[[Transaction], None] = lambda write: None) -> int | None:
+    def take_due(
+        self, level: str = "", *, claim: Callable[[Transaction], None] = lambda write: None
+    ) -> int | None:
         """Take the checkpoint that is due by time, or one of this `level` even if not due, unless nothing changed;
         return its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
         with self._database.write("agent", "checkpoint") as write:
@@ -254,7 +256,8 @@ class Checkpoints(RecordTable[Checkpoint]):
                 write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
                 cited = (parse_citation(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
                 count_openings(
-                    write, [pack_key("checkpoint", number), *(pack_key(one.kind, int(one.target)) for one in cited)]
+                    write,
+                    [pack_key("checkpoint", number), *(pack_key(one.kind, int(one.target)) for one in cited)],
                 )
         return _update_contents(self._database, self.get(number), held)
 
@@ -283,7 +286,9 @@ def _update_contents(database: Database, checkpoint: Checkpoint, held: Checkpoin
     notes: dict[str, str] = {}
     tasks, decisions = [], []
     for task in held.tasks:
-        status = database.value("SELECT status FROM tasks WHERE id = ?", (parse_citation(task["citation"]).target,))
+        status = database.value(
+            "SELECT status FROM tasks WHERE id = ?", (parse_citation(task["citation"]).target,)
+        )
         if status is None:
             continue  # undone
         if status != task["status"]:

@@ -321,7 +321,9 @@ def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
     """Create the view of all rows of history for which a condition holds, for this connection."""
     module: Any = PackedRows(connection)
     connection.create_module("packed_row", module, eponymous_only=True, read_only=True)
-    parts = [f"SELECT {ROW_COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")]
+    parts = [
+        f"SELECT {ROW_COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")
+    ]
     guarded = connection.pragma("query_only")
     connection.pragma("query_only", 0)  # a temporary view does not change the file
     connection.execute(f"CREATE TEMP VIEW {EVERY_ROW_VIEW} AS {' UNION ALL '.join(parts)}")

@@ -183,7 +183,9 @@ def apply_edits(write: Transaction, edits: Sequence[RowEdit]) -> list[tuple[str,
             continue
         table = same[0][0]
         keys = shapes[table][0]
-        listed = json.dumps([_edit_values(edit, names) for edit in same], ensure_ascii=False, separators=(",", ":"))
+        listed = json.dumps(
+            [_edit_values(edit, names) for edit in same], ensure_ascii=False, separators=(",", ":")
+        )
         sql = (_insert_sql, _update_sql, _delete_sql)[kind](table, keys, names)
         try:
             turned = {tuple(key) for key in write.execute_verbatim(sql, listed)}

@@ -881,7 +881,8 @@ def select_changes(plan: RestorePlan, chosen: Collection[int]) -> list[PlannedCh
         lacking = [plan.changes[other].citation for other in change.needs if other not in wanted]
         if lacking:
             raise InvalidInput(
-                f"{change.citation} cannot be changed without {', '.join(lacking[:5])}.", "Choose both, or neither."
+                f"{change.citation} cannot be changed without {', '.join(lacking[:5])}.",
+                "Choose both, or neither.",
             )
     return [plan.changes[index] for index in sorted(wanted)]
 

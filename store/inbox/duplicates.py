@@ -699,7 +699,8 @@ def mark_all_compared(database: Database) -> None:
 
 def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
     waiting = [
-        number for (number,) in database.rows("SELECT fact FROM uncompared ORDER BY fact LIMIT ?", (COMPARE_BATCH,))
+        number
+        for (number,) in database.rows("SELECT fact FROM uncompared ORDER BY fact LIMIT ?", (COMPARE_BATCH,))
     ]
     active = [fact for fact in facts.get_many(waiting) if fact.status == "active"]
     questions = {fact.id: question_about_new_fact(database, facts, fact) for fact in active}

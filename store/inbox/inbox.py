@@ -392,14 +392,26 @@ class Inbox(Proposals):
         return self._decide_one(InboxChoice(number, "accept", edited), anyway, actor)
 
     def merge(
-        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON_ORIGIN
+        self,
+        number: int,
+        fact: int,
+        edited: str | None = None,
+        *,
+        anyway: bool = False,
+        actor: str = PERSON_ORIGIN,
     ) -> int | None:
         """Merge a proposal into the fact that says the same: the fact is confirmed, and gets its evidence and tags too.
         With `edited`, words for both, a new fact replaces it. Raise as `accept` does."""
         return self._decide_one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
     def supersede(
-        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON_ORIGIN
+        self,
+        number: int,
+        fact: int,
+        edited: str | None = None,
+        *,
+        anyway: bool = False,
+        actor: str = PERSON_ORIGIN,
     ) -> int | None:
         """Accept a proposal in place of this fact, which it supersedes; return the id of the new one. Raise as `accept`
         does."""

@@ -215,7 +215,8 @@ class ProposalAcceptance:
         write, chosen = self._write, str(fields["chosen"])
         refuse_purged(write, decision_text(self._text, chosen), self._again)
         old = next(
-            (parse_citation(one.citation) for one in self._proposal.evidence if one.citation.startswith("D#")), None
+            (parse_citation(one.citation) for one in self._proposal.evidence if one.citation.startswith("D#")),
+            None,
         )
         if old is not None:
             write.execute(

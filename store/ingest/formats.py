@@ -219,7 +219,15 @@ _CLAUDE = frozenset(
 )
 # Codex: each has a payload
 _CODEX = frozenset(
-    ("compacted", "event_msg", "session_meta", "session_state", "token_usage_record", "turn_context", "world_state")
+    (
+        "compacted",
+        "event_msg",
+        "session_meta",
+        "session_state",
+        "token_usage_record",
+        "turn_context",
+        "world_state",
+    )
 )
 _CODEX_ITEM, _CODEX_SPEECH = "response_item", "message"
 # Gemini: the head of a file, and changes to its content

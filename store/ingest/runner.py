@@ -57,7 +57,12 @@ def keep_discarded(write: Transaction, session: str, role: str, kind: str, text:
     if at < days_before(write.at, DISCARD_DAYS):
         return False
     write.insert(
-        "discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST_DISCARDED], at=Verbatim(at)
+        "discarded",
+        session=session,
+        role=role,
+        kind=Verbatim(kind),
+        text=text[:LONGEST_DISCARDED],
+        at=Verbatim(at),
     )
     return True
 

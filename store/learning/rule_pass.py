@@ -78,7 +78,10 @@ def best_verdict(
     known, words = find_known_facts(database, text), words or ComparedText(text)
     verdicts = [(judge_text(words, ComparedText(text)), number) for number, text in known]
     ordered = (
-        found for wanted in (CONFIRM_FACT, SUPERSEDE_FACT, PROPOSE_FACT) for found in verdicts if found[0] == wanted
+        found
+        for wanted in (CONFIRM_FACT, SUPERSEDE_FACT, PROPOSE_FACT)
+        for found in verdicts
+        if found[0] == wanted
     )
     return *next(ordered, (NO_VERDICT, None)), known
 
@@ -236,7 +239,9 @@ def apply_actions(
 
 def _confirm_fact(write: Transaction, turn: Turn, number: int) -> bool:
     """Set a fact's last confirmation to the time of the turn, if that is later; return whether it was."""
-    later = "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1"
+    later = (
+        "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1"
+    )
     return write.execute(f"{later} RETURNING 1", (Verbatim(min(turn.at, write.at)), number)).get is not None
 
 

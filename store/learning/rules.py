@@ -167,7 +167,9 @@ def split_list_items(sentence: Sentence, start: int, end: int, marker: Marker) -
         if len(folded) <= LONGEST_SENTENCE and marker.kind not in STATING_KINDS
         else []
     )
-    return [_trim_part(folded, *span) for span in (listed if len(listed) > 1 else [(start, end)])[:MOST_LIST_ITEMS]]
+    return [
+        _trim_part(folded, *span) for span in (listed if len(listed) > 1 else [(start, end)])[:MOST_LIST_ITEMS]
+    ]
 
 
 def _split_several(folded: str, start: int, end: int) -> list[TextSpan]:
@@ -877,7 +879,9 @@ def is_form_of_word(one: str, other: str) -> bool:
         return True
     common = shared_prefix_length(one, other)
     return (
-        common >= MIN_COMMON_START and common >= 0.6 * min(len(one), len(other)) and not _number_words([one, other])
+        common >= MIN_COMMON_START
+        and common >= 0.6 * min(len(one), len(other))
+        and not _number_words([one, other])
     )
 
 

@@ -440,11 +440,15 @@ def _mark_announced(text: str, start: int, line: str) -> Iterator[MarkedPart]:
     folded, end, length = fold_text(line.strip()), start + len(line), len(text)
     colon = _COLON.search(line)
     after = start + colon.end() if colon else end
-    if sign_pattern("asks_for_work_on").search(folded) and (colon or sign_pattern("points_at_text").search(folded)):
+    if sign_pattern("asks_for_work_on").search(folded) and (
+        colon or sign_pattern("points_at_text").search(folded)
+    ):
         yield after, length, PASSED
         return
     if colon is None:
-        if any(sign_pattern(name).search(folded) for name in ("announces_other", "shows_text", "asks_for_work_on")):
+        if any(
+            sign_pattern(name).search(folded) for name in ("announces_other", "shows_text", "asks_for_work_on")
+        ):
             yield end, length, DOUBTED
         return
     before = line[: colon.start()]

@@ -197,7 +197,9 @@ def ask_slug(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
 
 def slug_by_model(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
     """Return the model's file name for a conversation; if the model fails, a name of its first words."""
-    return model.run_or_fall_back(SLUG.name, lambda: ask_slug(model, turns, day), lambda: slug_of_turns(turns, day))
+    return model.run_or_fall_back(
+        SLUG.name, lambda: ask_slug(model, turns, day), lambda: slug_of_turns(turns, day)
+    )
 
 
 # Task `summarize`: which sentences of a few turns give their topic and outcome. Decisions and open questions are found
@@ -391,7 +393,9 @@ def decision_by_rule(text: str) -> DecisionDraft | None:
     chosen, and of a text that nobody types as one sentence."""
     if len(text) > LONG_TURN or (found := form_pattern("decision").search(fold_text(text))) is None:
         return None
-    chosen, others, why = (text[slice(*found.span(part))].strip(TRIM_MARKS) for part in ("chosen", "others", "why"))
+    chosen, others, why = (
+        text[slice(*found.span(part))].strip(TRIM_MARKS) for part in ("chosen", "others", "why")
+    )
     return DecisionDraft(chosen, tuple(filter(None, form_pattern("or").split(others))), why) if chosen else None
 
 

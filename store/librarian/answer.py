@@ -126,7 +126,12 @@ _REFERENCE_LINE = re.compile(
     re.IGNORECASE,
 )  # a line of a commit's message that says nothing itself
 # kind → field with the time of what a record states, where that is not when it was recorded
-_TIME_FIELDS = {"decision": "decided_at", "commit": "committed_at", "iteration": "started_at", "task": "updated_at"}
+_TIME_FIELDS = {
+    "decision": "decided_at",
+    "commit": "committed_at",
+    "iteration": "started_at",
+    "task": "updated_at",
+}
 _TIME_FIELDS |= {"turn": "at", "document": "at"}
 _PASSIVE_LINKS = {"implements": "implemented by", "reverts": "reverted by", "relates": "related to"}
 MAX_SOURCE_LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
@@ -199,7 +204,8 @@ def _load_links(database: Database, record: Record) -> Iterator[tuple[str, Answe
     ends: list[tuple[str, str]] = []
     if isinstance(record, Commit):
         ends = [
-            (one.link_type, one.decision) for one in Commits(database).links_of_commit(record.id)[:MAX_SOURCE_LINKS]
+            (one.link_type, one.decision)
+            for one in Commits(database).links_of_commit(record.id)[:MAX_SOURCE_LINKS]
         ]
     elif isinstance(record, Decision):
         ends = [
@@ -270,7 +276,9 @@ class _SentenceWriter:
 
     def format_name(self, field: str, text: str) -> str:
         """Return a field that is a name as it was written; quoted where it is more than a name."""
-        return _name_or_empty(text) or (self.quote_field(field, text, MAX_OPTION) if _put_on_one_line(text) else "")
+        return _name_or_empty(text) or (
+            self.quote_field(field, text, MAX_OPTION) if _put_on_one_line(text) else ""
+        )
 
     def format_date(self, at: str) -> str:
         """Return the day of a timestamp, in the local time zone."""
@@ -315,7 +323,9 @@ def find_quote_span(text: str, about: Sequence[str], most: int, passage: int = 0
     if not fitting:
         cut = text.rfind(" ", begin + most // 2, begin + most)
         return begin, cut if cut > 0 else begin + most
-    start, _ = max(fitting, key=lambda one: (len(set(split_question(text[one[0] : one[1]])) & set(about)), -one[0]))
+    start, _ = max(
+        fitting, key=lambda one: (len(set(split_question(text[one[0] : one[1]])) & set(about)), -one[0])
+    )
     return start, max(last for _, last in fitting if last <= start + most)
 
 
@@ -324,7 +334,8 @@ def compose_records(
 ) -> list[CitedSentence]:
     """Return the sentences for records in their order: the first in full, the rest briefly."""
     told = (
-        _record_sentences(_SentenceWriter(one, asked, now), brief or place > 0) for place, one in enumerate(sources)
+        _record_sentences(_SentenceWriter(one, asked, now), brief or place > 0)
+        for place, one in enumerate(sources)
     )
     return list(dict.fromkeys(chain.from_iterable(told)))
 
@@ -400,7 +411,9 @@ def _record_sentences(writer: _SentenceWriter, brief: bool) -> Iterator[CitedSen
         said = dict.fromkeys(known.get(word, known["touched"]) for word in source.happened.split(", "))
         what = writer.quote_field(*_title_of(record), MAX_OPTION)
         yield writer.end_sentence(
-            writer.fill_template("changed", date=writer.format_date(source.at), what=what, happened=", ".join(said))
+            writer.fill_template(
+                "changed", date=writer.format_date(source.at), what=what, happened=", ".join(said)
+            )
         )
     elif isinstance(record, Decision):
         yield from _decision_sentences(writer, record, brief)
@@ -445,7 +458,9 @@ def _decision_sentences(writer: _SentenceWriter, record: Decision, brief: bool) 
             else writer.fill_template("recorded", writer.format_name("origin", record.origin))
         )
     if record.rationale and aspect != ASKS_WHEN:
-        yield writer.end_sentence(writer.fill_template("reason", writer.quote_field("rationale", record.rationale)))
+        yield writer.end_sentence(
+            writer.fill_template("reason", writer.quote_field("rationale", record.rationale))
+        )
     if record.context and aspect == ASKS_WHY:
         yield writer.end_sentence(writer.fill_template("context", writer.quote_field("context", record.context)))
 
@@ -611,7 +626,9 @@ def find_turned_down(database: Database, asked: ParsedQuestion) -> tuple[list[An
     found = [
         one for one in decisions if any(all(part.search(it) for part in parts) for it in rejected_options(one))
     ]
-    others = set(parse_sentence(strip_choice_words(asked.text)).words) - set(parse_sentence(" ".join(wanted)).words)
+    others = set(parse_sentence(strip_choice_words(asked.text)).words) - set(
+        parse_sentence(" ".join(wanted)).words
+    )
     return load_sources(database, found), others <= load_stop_words("search") | load_word_list("asking")
 
 

@@ -799,7 +799,9 @@ class ModelPuller(OllamaChat):
                 return ModelFailed(one["kind"], one["message"].format(name=self.name), one["next"])
         if status in (502, 503, 504):
             return ModelFailed("busy", f"Ollama is too busy (status {status}).", RESUME_HINT)
-        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_shorten_message(text)}.", RESUME_HINT)
+        return ModelFailed(
+            "refused", f"Ollama could not fetch {self.name}: {_shorten_message(text)}.", RESUME_HINT
+        )
 
 
 def _shorten_message(text: str) -> str:

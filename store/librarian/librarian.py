@@ -473,7 +473,9 @@ class Librarian:
         asked, about = found.asked, found.about
         began = time.monotonic()
         texts = {one.citation: self._text_for_model(asked, one) for one in readable}
-        ordered = rank_by_judgement(model.chat, about, asked.language, texts, model.seconds, waiting, found.similar)
+        ordered = rank_by_judgement(
+            model.chat, about, asked.language, texts, model.seconds, waiting, found.similar
+        )
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
         refused = not (ordered.answers or found.exact) and found.matches[0] in readable  # exact: one has all words

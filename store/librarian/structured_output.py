@@ -56,7 +56,9 @@ class LoggedCall:
     fallback: str = ""
 
 
-def log_model_call(write: Transaction, task: str, model: str, milliseconds: int, answer: str, dropped: str) -> None:
+def log_model_call(
+    write: Transaction, task: str, model: str, milliseconds: int, answer: str, dropped: str
+) -> None:
     """Add a call, and delete those that are too old or too many."""
     write.insert(
         "model_calls",

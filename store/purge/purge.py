@@ -205,7 +205,9 @@ class Purge:
         records = []
         for kind, (table, _) in PURGED_TEXT_COLUMNS.items():
             found = [
-                number for number, row in self._read_rows(table, None).items() if buried(tombstone_text(table, row))
+                number
+                for number, row in self._read_rows(table, None).items()
+                if buried(tombstone_text(table, row))
             ]
             stay = {
                 number

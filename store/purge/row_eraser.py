@@ -93,7 +93,9 @@ def delete_records(write: Transaction, table: str, keys: list[str]) -> None:
     if table == "decisions":
         write.execute(f"DELETE FROM commit_links WHERE decision_id {among}", (ids,))
     sessions = (
-        list(write.rows(f"SELECT DISTINCT session FROM turns WHERE id {among}", (ids,))) if table == "turns" else []
+        list(write.rows(f"SELECT DISTINCT session FROM turns WHERE id {among}", (ids,)))
+        if table == "turns"
+        else []
     )
     if table == "turns":
         drop_summaries(write, json.loads(ids))
@@ -128,7 +130,9 @@ def find_successors(write: Transaction, gone: Collection[RowRef]) -> set[RowRef]
 def clear_supersedes(write: Transaction, refs: Iterable[RowRef]) -> None:
     """Clear what these records supersede, in their history too: the superseded records are deleted."""
     for table, key in refs:
-        write.execute_unrecorded(f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),))
+        write.execute_unrecorded(
+            f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),)
+        )
         write.execute_unrecorded(
             "UPDATE history_row SET before = json_replace(before, '$.supersedes', NULL),"
             " after = json_replace(after, '$.supersedes', NULL), salt = NULL, purged = max(purged, 2)"
@@ -149,7 +153,8 @@ def scrub_row(write: Transaction, place: RemainingMatch, words: PurgedTexts, cop
         drop_summaries(write, json.loads(place.key))
     names = list_word_columns(database, table)
     row = write.execute(
-        f"SELECT {', '.join(names)} FROM {table} WHERE {row_key_condition(database, table)}", (Verbatim(place.key),)
+        f"SELECT {', '.join(names)} FROM {table} WHERE {row_key_condition(database, table)}",
+        (Verbatim(place.key),),
     ).get
     if row is not None:
         values = (row,) if len(names) == 1 else row

@@ -92,7 +92,9 @@ class Commits(RecordTable[Commit]):
         """Return the id of the commit whose sha starts with this. Raise NotFound or Conflict."""
         prefix = sha.lower()
         if not prefix or set(prefix) - set("0123456789abcdef"):
-            raise InvalidInput("That is not the sha of a commit.", "Write at least four of its hexadecimal digits.")
+            raise InvalidInput(
+                "That is not the sha of a commit.", "Write at least four of its hexadecimal digits."
+            )
         rows = self._database.rows(
             "SELECT id, sha FROM commits WHERE sha >= ? AND sha < ? ORDER BY sha LIMIT 3", (prefix, prefix + "g")
         )
@@ -178,7 +180,8 @@ def link_implemented(write: Transaction, sha: str, decisions: Sequence[int]) -> 
     write.reason = f"commit {cite('commit', name[:SHORT_SHA_LENGTH])}"
     for decision in decisions:
         linked = write.execute(
-            "SELECT link_type, origin FROM commit_links WHERE commit_id = ? AND decision_id = ?", (number, decision)
+            "SELECT link_type, origin FROM commit_links WHERE commit_id = ? AND decision_id = ?",
+            (number, decision),
         ).fetchone()
         if linked is None:
             _link_commit(write, number, name, decision, "implements")

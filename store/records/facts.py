@@ -290,7 +290,9 @@ class Facts(RecordTable[Fact]):
         require_one_of("source", source, FACT_SOURCES)
         require_one_of("scope", scope, SCOPES)
         if scope == "global" and not is_personal_memory(self._database.path):
-            raise Unsupported("Global facts are kept in your personal memory.", "memoranda remember --scope global")
+            raise Unsupported(
+                "Global facts are kept in your personal memory.", "memoranda remember --scope global"
+            )
         if not 0 <= importance <= 1:
             raise InvalidInput("Importance is a number from 0 to 1.")
         if domain not in DOMAINS:
@@ -506,7 +508,9 @@ class Facts(RecordTable[Fact]):
             f"count(*) FILTER (WHERE {state} = {index} AND {before} <> {index})"
             for index in range(1, len(AGE_STATES))
         )
-        grown = self._database.rows(f"SELECT {sums} FROM facts WHERE status = 'active' AND {not_fresh_sql(now)}")[0]
+        grown = self._database.rows(f"SELECT {sums} FROM facts WHERE status = 'active' AND {not_fresh_sql(now)}")[
+            0
+        ]
         learned = self._database.value(
             "SELECT count(*) FROM facts WHERE status = 'active' AND created_at > ?", (then,)
         )

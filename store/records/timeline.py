@@ -184,7 +184,9 @@ def measure_growth(database: Database, now: str) -> Trend:
         " UNION ALL SELECT created_at FROM tasks"
     )
     weeks = _weekly_sums(database, f"SELECT at, 1.0, 1.0 FROM ({source})", now)
-    earlier = database.value(f"SELECT count(*) FROM ({source}) WHERE at <= ?", (days_before(now, 7 * SHOWN_WEEKS),))
+    earlier = database.value(
+        f"SELECT count(*) FROM ({source}) WHERE at <= ?", (days_before(now, 7 * SHOWN_WEEKS),)
+    )
     totals = list(accumulate((int(number) for number, _ in weeks), initial=earlier))[1:]
     return Trend("growth", "facts, decisions and tasks recorded so far", "records", _week_ends(now), tuple(totals))
 
@@ -198,7 +200,11 @@ def measure_recall(database: Database, now: str) -> Trend:
     weeks = _weekly_sums(database, source, now)
     shares = tuple(100 * used / sent if sent else None for used, sent in weeks)
     return Trend(
-        "recall", "of the records that agents were sent, how many their answers cited", "%", _week_ends(now), shares
+        "recall",
+        "of the records that agents were sent, how many their answers cited",
+        "%",
+        _week_ends(now),
+        shares,
     )
 
 

@@ -56,7 +56,9 @@ def remove_allowance(rule: str, shape: str = "") -> str:
     entry = _format_allowance(rule, shape)
     rest = [item for item in list_allowances() if item != entry]
     if len(rest) == len(list_allowances()):
-        raise NotFound(f"{entry} is not allowed, so it is cut already.", "memoranda secrets lists what is allowed.")
+        raise NotFound(
+            f"{entry} is not allowed, so it is cut already.", "memoranda secrets lists what is allowed."
+        )
     if rest:
         write_setting(user_settings_path(), ALLOW_SETTING, ",".join(rest))
     else:

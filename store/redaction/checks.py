@@ -555,7 +555,9 @@ def is_password(match: re.Match[str], value: str) -> bool:
     if bare[-1:].isdigit() and not bare[-2:-1].isdigit():  # pass1
         bare = bare[:-1]
     return (
-        password.lower() not in _SAID and bare not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
+        password.lower() not in _SAID
+        and bare not in _SAID
+        and not password.startswith(("$", "{", "<", "%", "..."))
     )
 
 
@@ -654,7 +656,9 @@ def is_line(match: re.Match[str], value: str) -> bool:
     if match["sign"] == ":" or not value.isidentifier():
         return match["name"] != "clave" or sum(map(str.isdigit, value)) >= 2
     low = value.lower()
-    return sum(map(str.isdigit, value)) >= 2 and not any(word in low for word in ("pass", "pwd", "secret", "token"))
+    return sum(map(str.isdigit, value)) >= 2 and not any(
+        word in low for word in ("pass", "pwd", "secret", "token")
+    )
 
 
 def _is_listed(before: str) -> bool:
@@ -728,7 +732,10 @@ def is_told(match: re.Match[str], value: str) -> bool:
     if len(words) >= 3:
         return all(len(word) >= 4 and word.isalpha() for word in words)
     return (
-        match.lastgroup == "bare" and value.isalpha() and len(value) >= _SHORTEST_WORD and not value.endswith(_LIKE)
+        match.lastgroup == "bare"
+        and value.isalpha()
+        and len(value) >= _SHORTEST_WORD
+        and not value.endswith(_LIKE)
     )
 
 

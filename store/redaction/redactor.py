@@ -220,7 +220,9 @@ def find_secrets(text: str) -> list[SecretFinding]:
         return []
     if changed:
         origins = origins or _Origins(text, changed)
-        found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widen_cuts(found, origins)]
+        found = [
+            (origins[start], origins[end - 1] + 1, label) for start, end, label in _widen_cuts(found, origins)
+        ]
     found.sort(key=lambda cut: (cut[0], -cut[1]))
     result: list[SecretFinding] = []
     done = 0

@@ -99,7 +99,9 @@ def _check_step_rows(connection: apsw.Connection, mended: RepairResult) -> None:
             false.append((seq, n))
     connection.executemany("DELETE FROM history_row WHERE seq = ? AND n = ?", false)
     roots = {}
-    for seq, group in groupby(connection.execute(HISTORY_ROWS_SQL.format("history_row"), ALL_STEPS), itemgetter(0)):
+    for seq, group in groupby(
+        connection.execute(HISTORY_ROWS_SQL.format("history_row"), ALL_STEPS), itemgetter(0)
+    ):
         leaves, count = sha256(), 0
         for *_, leaf, _ in group:
             leaves.update(leaf)
@@ -368,7 +370,9 @@ def _build_memory(
         _rebuild_indexes(database)
         messages = [row[0] for row in database.rows("PRAGMA quick_check")]
         if messages != ["ok"] or database.rows("PRAGMA foreign_key_check"):
-            raise StorageError("The new file is not sound.", "Look at the disk it was written to, and try another.")
+            raise StorageError(
+                "The new file is not sound.", "Look at the disk it was written to, and try another."
+            )
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         tables = _table_results(connection, read, mended, numbers)
     finally:
@@ -390,7 +394,9 @@ def _choose_log(pages: PageReader, database: Database) -> list[str]:
     if not pages.logged:
         return ["The log beside it is not its own, or of an earlier day: it was left out."]
     if log.damaged:
-        return [f"The log beside it is damaged; {log.after:,} of its pages, that SQLite would not read, were read."]
+        return [
+            f"The log beside it is damaged; {log.after:,} of its pages, that SQLite would not read, were read."
+        ]
     return []
 
 

@@ -17,7 +17,13 @@ import apsw
 
 from store.base.vocabulary import KIND_NUMBERS, RECORD_KEY_MASK, kind_of_key
 from store.database.database import Database
-from store.search.query_parser import INACTIVE_STATUSES, MAX_PHRASE_WORDS, CorpusFilters, ParsedQuery, implied_words
+from store.search.query_parser import (
+    INACTIVE_STATUSES,
+    MAX_PHRASE_WORDS,
+    CorpusFilters,
+    ParsedQuery,
+    implied_words,
+)
 from store.search.ranking import compute_idf
 from store.text.words import load_stop_words, load_words, normalize_text, split_compounds, split_identifier
 
@@ -300,7 +306,9 @@ class FullTextIndex:
         whole, exact = whole | chosen, exact + len(chosen)
         verbatim: frozenset[int] = frozenset()
         if whole and words.can_be_phrase:
-            whole_query = _fts_terms([" ".join(words.sequence)], " ".join(words.sequence) if words.prefix else None)
+            whole_query = _fts_terms(
+                [" ".join(words.sequence)], " ".join(words.sequence) if words.prefix else None
+            )
             verbatim, _ = self._find_exact(f"{{title text}} : {whole_query[0]}", forced, filters, scores)
         elif whole and forced:
             verbatim = whole
@@ -312,7 +320,9 @@ class FullTextIndex:
             any_of = f"{{title text context}} : ({' OR '.join(_fts_terms(words.kept, words.prefix))})"
             self._gone = [word for word in INACTIVE_STATUSES if self._count_word(word, {})]
             what = f"f.rowid & 15, count(DISTINCT f.rowid & {RECORD_KEY_MASK})"
-            sql, values = self._build_select(what, any_of, _fts_terms(words.phrases, None), filters, filters.status)
+            sql, values = self._build_select(
+                what, any_of, _fts_terms(words.phrases, None), filters, filters.status
+            )
         else:
             where = " AND ".join([filters.status_condition, *filters.clauses])
             where += " AND c.id IN (SELECT row FROM passages WHERE code)" if filters.code else ""
@@ -432,7 +442,13 @@ def _all_words_expression(words: QueryTerms) -> str:
 # Thai and Lao, Burmese, Khmer, kana, Han; and Hangul, whose words take endings and are written together. A regular
 # expression of these takes 3 ms to compile.
 _UNSPACED_SCRIPTS = (
-    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff")),
+    *(
+        ("\u0e00", "\u0eff"),
+        ("\u1000", "\u109f"),
+        ("\u1780", "\u17ff"),
+        ("\u3040", "\u30ff"),
+        ("\u3400", "\u9fff"),
+    ),
     *(("\uac00", "\ud7af"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff")),
 )
 

@@ -401,13 +401,9 @@ class Search:
             if told:
                 order, replies = put_replies_first(self._database, asked.text, order, found)
         if look and not settings.plain:
+            similarity = look.unclipped_similarity
             verdict = judge_nearness(
-                question,
-                len(words.own),
-                order,
-                self._keywords.stems,
-                look.unclipped_similarity,
-                len(words.sequence),
+                question, len(words.own), order, self._keywords.stems, similarity, len(words.sequence)
             )
             nothing = verdict.nothing and not (words.literal and found.scores)
             near = [
@@ -422,8 +418,9 @@ class Search:
                         f"Nothing here is about that; {found.total:,} share a word with it: search for fewer."
                     )
                 found.total = found.exact = 0
-                shown = order[: limit if far else NEAREST_SHOWN]
-                return self._build_answer(state, [], 0, shown if far or (verdict.nothing and verdict.known) else [])
+                nearest = order[: limit if far else NEAREST_SHOWN]
+                shown = nearest if far or (verdict.nothing and verdict.known) else []
+                return self._build_answer(state, [], 0, shown)
             state.far = {one.record.key for one in order}.difference(one.record.key for one in near)
             order = order if far else near
         found.total += sum(not place.record.bm25 for place in order)

@@ -282,7 +282,13 @@ def add_is_filter(query: ParsedQuery, word: str) -> bool:
 # The settings of the search.
 
 # the values of `search.setting` = seed
-SEED_WEIGHTS = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4, "halfLifeDays": 30, "lambda": 0.7}
+SEED_WEIGHTS = {
+    "vectorWeight": 0.7,
+    "textWeight": 0.3,
+    "candidateMultiplier": 4,
+    "halfLifeDays": 30,
+    "lambda": 0.7,
+}
 
 
 class SearchSettings:
@@ -411,7 +417,9 @@ class CorpusFilters:
         for place, cited in enumerate(asked.linked):
             name = f"linked{place}"
             self.parameters[name] = cited.target if cited.kind in (*_LINK_SQL, "iteration") else str(cited)
-            ends = [(kind, ids) for kind, ids in _linked_ids_sql(cited.kind).items() if "{1}" in ids or not reverts]
+            ends = [
+                (kind, ids) for kind, ids in _linked_ids_sql(cited.kind).items() if "{1}" in ids or not reverts
+            ]
             self._restrict_to_ids((kind, ids.format(name, of_type)) for kind, ids in ends)
         for place, iteration in enumerate(asked.iterations):
             name = f"iteration{place}"

@@ -271,13 +271,20 @@ class RankingQuestion:
         whole = sum(self.idf.values())
         held = sum(weight for stem, weight in self.idf.items() if stem in words)
         prefix = self.prefix
-        if prefix and prefix in self.idf and prefix not in words and any(word.startswith(prefix) for word in words):
+        if (
+            prefix
+            and prefix in self.idf
+            and prefix not in words
+            and any(word.startswith(prefix) for word in words)
+        ):
             held += self.idf[prefix]
         return held / whole if whole else 0.0
 
 
 def best_coverage(
-    question: RankingQuestion, found: Sequence[tuple[CandidatePassage, str]], stems: Callable[[str], frozenset[str]]
+    question: RankingQuestion,
+    found: Sequence[tuple[CandidatePassage, str]],
+    stems: Callable[[str], frozenset[str]],
 ) -> float:
     """Return the best coverage (0 to 1) among the first of the (passage, title) pairs `found` by keywords."""
     return max(

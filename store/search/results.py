@@ -252,7 +252,9 @@ MAX_SUGGESTIONS = 2  # suggestions for one word
 def suggest_spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:
     """Return, for each of these words that no record contains, the most similar words that one does, the best first."""
     long = [
-        word for word in words if len(word) >= MIN_SPELLED_LETTERS and word.lower() not in load_stop_words("search")
+        word
+        for word in words
+        if len(word) >= MIN_SPELLED_LETTERS and word.lower() not in load_stop_words("search")
     ]
     counts = keywords.passage_counts(QueryTerms(long))
     missing = [word for word, count in counts.items() if not count]
@@ -365,4 +367,6 @@ class SearchLog:
 
     def most_frequent(self, limit: int) -> list[tuple[str, int]]:
         """Return (query, number of times asked), the most frequent first, then the newest."""
-        return self._database.rows("SELECT text, times FROM queries ORDER BY times DESC, at DESC LIMIT ?", (limit,))
+        return self._database.rows(
+            "SELECT text, times FROM queries ORDER BY times DESC, at DESC LIMIT ?", (limit,)
+        )

@@ -69,7 +69,9 @@ class SemanticIndex:
             return None
         try:
             with _model_lock:
-                return model, _open_provider(self._config, model, Vectors(self._database).stamp).passages([text])[0]
+                return model, _open_provider(self._config, model, Vectors(self._database).stamp).passages([text])[
+                    0
+                ]
         except MemorandaError:
             return None
 

@@ -294,7 +294,9 @@ class FileFacts:
         """Return the active fact with this text, in any spelling."""
         wanted = text_hash(text)
         if wanted not in self._by_text:
-            self._by_text[wanted] = next(iter(self._read_active("text_hash = ? ORDER BY id LIMIT 1", wanted)), None)
+            self._by_text[wanted] = next(
+                iter(self._read_active("text_hash = ? ORDER BY id LIMIT 1", wanted)), None
+            )
         return self._by_text[wanted]
 
 

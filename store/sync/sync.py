@@ -439,7 +439,9 @@ class FileRun:
             file = parse_section_file(raw, self._name)
         except MemorandaError as error:
             raise self._name_file(error) from None
-        domains = FILE_DOMAINS if self._memory.personal else tuple(one for one in FILE_DOMAINS if one != "personal")
+        domains = (
+            FILE_DOMAINS if self._memory.personal else tuple(one for one in FILE_DOMAINS if one != "personal")
+        )
         content = parse_section(file.lines, file.first, domains)
         if len(content.items) > MOST_FILE_FACTS:
             raise InvalidInput(
@@ -704,7 +706,12 @@ class Sync:
             merged = new.with_text(*outside).to_bytes(section)
             try:
                 report = FileRun(
-                    self._memory, self._require_synced(name), PERSON_ORIGIN, instead=merged, expected=now, since=old
+                    self._memory,
+                    self._require_synced(name),
+                    PERSON_ORIGIN,
+                    instead=merged,
+                    expected=now,
+                    since=old,
                 ).sync_file()
             except ChangedMeanwhile:
                 continue

@@ -179,7 +179,9 @@ def _was_sent(held: HeldRecord, newest: int) -> bool:
 def _has_words(memory: Memory, kind: str, number: int, words: dict[str, Any]) -> bool:
     """Tell whether the fact or decision with this number is here in these words."""
     kept: Any = memory.facts if kind == "fact" else memory.decisions
-    return any(all(getattr(one, name) == value for name, value in words.items()) for one in kept.get_many([number]))
+    return any(
+        all(getattr(one, name) == value for name, value in words.items()) for one in kept.get_many([number])
+    )
 
 
 def _is_same_record(memory: Memory, record: SharedRecord, found: LocalRecord) -> bool:

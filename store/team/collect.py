@@ -143,7 +143,9 @@ def chosen_records(
 def local_record(memory: Memory, kind: str, number: int) -> LocalRecord | None:
     """Return a record of the memory, or the one that superseded it; None where a purge erased it."""
     table, sql, read = (
-        ("facts", _LOCAL_FACTS, _local_fact) if kind == "fact" else ("decisions", _LOCAL_DECISIONS, _local_decision)
+        ("facts", _LOCAL_FACTS, _local_fact)
+        if kind == "fact"
+        else ("decisions", _LOCAL_DECISIONS, _local_decision)
     )
     found = memory.database.row(f"{sql} WHERE id = ?", (number,))
     while found is not None and found[-1] == "superseded":
@@ -199,7 +201,9 @@ class Collector:
             ids = [
                 id
                 for id, number in numbers.items()
-                if id in moved or (place := (identity_kind(id), number)) in changed or number not in there[place[0]]
+                if id in moved
+                or (place := (identity_kind(id), number)) in changed
+                or number not in there[place[0]]
             ]
             several = [held for id in ids if (held := self.team.get_held(id)) is not None]
         for one in several:
@@ -278,7 +282,11 @@ class Collector:
         return changed
 
     def _add_operation(
-        self, op: str, id: str, fields: dict[str, Any] | None = None, base: dict[str, tuple[str, ...]] | None = None
+        self,
+        op: str,
+        id: str,
+        fields: dict[str, Any] | None = None,
+        base: dict[str, tuple[str, ...]] | None = None,
     ) -> None:
         """Add an operation with the next number."""
         self.seq += 1

@@ -97,7 +97,9 @@ def find_shared_places(
             elif author != team.writer:
                 what = OTHERS_REACH.format(names.get(author, author), remote)
                 what += ASKED_REACH if shares else ""
-                what += CHANGE_REACH if any(map(team.get_record(id).was_changed_by, (team.writer, *before))) else ""
+                what += (
+                    CHANGE_REACH if any(map(team.get_record(id).was_changed_by, (team.writer, *before))) else ""
+                )
             found.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
     return found
 
@@ -261,7 +263,9 @@ class Team:
 
     def you_label(self, writer: str) -> str:
         """Return `you` for one's own writer, `you before` for one that one was; empty for any other."""
-        return "you" if writer == self.writer else "you before" if writer in read_former_writers(self._file) else ""
+        return (
+            "you" if writer == self.writer else "you before" if writer in read_former_writers(self._file) else ""
+        )
 
     @property
     def own_name(self) -> str:

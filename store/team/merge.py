@@ -197,7 +197,9 @@ class StreamMerge:
             seq, newest = segment.operations[-1].seq, segment_digest(data)
             yield segment, newest
 
-    def _merge_segments(self, state: StreamState, segments: Iterator[tuple[StreamSegment, str]], head: str) -> None:
+    def _merge_segments(
+        self, state: StreamState, segments: Iterator[tuple[StreamSegment, str]], head: str
+    ) -> None:
         """Merge whole segments one after the other: what is good before a bad one stays."""
         commits = self._streams.list_commits(state.writer, head, state.head)
         for commit, (segment, newest) in zip(commits, segments, strict=False):
@@ -370,7 +372,9 @@ class FormerStreams:
         erased = {line.id for line in operations if line.op == "purge"}
         if erased:
             kept = self._merge.operations_without(one.writer, state.head, erased)
-            seen = {about: (seq, digest) for who, about, seq, digest in self._team.list_seen() if who == one.writer}
+            seen = {
+                about: (seq, digest) for who, about, seq, digest in self._team.list_seen() if who == one.writer
+            }
             segments = split_segments(one.writer, [*kept, *operations], "", state.digest, seen)
             state.head = self._streams.append_segments(one.writer, segments, "", now)[-1]
             self._team.put_stream(state)

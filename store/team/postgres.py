@@ -450,7 +450,9 @@ class ReplicaReader:
     def _question_vector(self, text: str, team: str) -> tuple[tuple[str, str] | None, str]:
         """Return (the question's vector, what computed it), or (None, why there is none)."""
         models = {
-            model for name, model in self._query("SELECT team, model FROM memoranda.models()") if team in ("", name)
+            model
+            for name, model in self._query("SELECT team, model FROM memoranda.models()")
+            if team in ("", name)
         }
         if not models:
             return None, NO_VECTORS

@@ -51,7 +51,9 @@ def remote_addresses(project: str | None, remote: str) -> tuple[str, str]:
         return remote, remote
     names = _remote_names(project)
     there = f", but {', '.join(names)}" if names else ""
-    step = f"Name it: share --remote {names[0]}" if names else "Add one with `git remote add`: share --remote NAME."
+    step = (
+        f"Name it: share --remote {names[0]}" if names else "Add one with `git remote add`: share --remote NAME."
+    )
     raise InvalidInput(f"There is no remote {remote or DEFAULT_REMOTE} here{there}.", step)
 
 
@@ -117,7 +119,9 @@ def remote_error(verb: str, complaint: str) -> GitError:
         for error in read_language_file(os.path.dirname(__file__), "git_errors")["error"]:
             found = next((line for line in lines if any(part in line for part in error["says"])), None)
             if found is not None:
-                return GitError(f"{error['message']}: {found[:MOST_REASON_CHARACTERS].rstrip('.')}.", error["next"])
+                return GitError(
+                    f"{error['message']}: {found[:MOST_REASON_CHARACTERS].rstrip('.')}.", error["next"]
+                )
     return GitError(f"git {verb} failed: {reason}.", "Nothing was lost; look at the remote, and try again.")
 
 
@@ -289,7 +293,9 @@ class StreamRepository:
     def heads(self, where: str = VERIFIED_REFS) -> dict[str, str]:
         """Return the newest commit of each writer. Raise GitError."""
         if self._refs is None:
-            names = self._run_git("for-each-ref", "--format=%(refname) %(objectname)", VERIFIED_REFS, INCOMING_REFS)
+            names = self._run_git(
+                "for-each-ref", "--format=%(refname) %(objectname)", VERIFIED_REFS, INCOMING_REFS
+            )
             self._refs = dict(line.split(" ") for line in names.decode().splitlines())
         found = {
             writer: commit

@@ -236,7 +236,11 @@ def require_follows(segment: StreamSegment, seq: int, newest: str) -> None:
 
 
 def split_segments(
-    writer: str, operations: Sequence[Operation], previous: str, rewrites: str = "", seen: SeenStreams | None = None
+    writer: str,
+    operations: Sequence[Operation],
+    previous: str,
+    rewrites: str = "",
+    seen: SeenStreams | None = None,
 ) -> list[bytes]:
     """Return operations, numbered without a gap, as the segments that follow the one with the digest `previous`; the
     first says what was `seen` of others' streams."""

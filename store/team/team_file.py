@@ -316,7 +316,9 @@ class TeamFile:
 
     def held_numbers(self) -> dict[str, int]:
         """Return the number in the memory of each shared record that is there, by identity."""
-        return {str(id): int(str(number)) for id, number in self._connection.execute("SELECT id, number FROM held")}
+        return {
+            str(id): int(str(number)) for id, number in self._connection.execute("SELECT id, number FROM held")
+        }
 
     def get_held(self, id: str) -> HeldRecord | None:
         """Return what is held of a shared record; None if nothing is."""

@@ -76,7 +76,9 @@ def make_harmless(text: str) -> str:
     Idempotent."""
     lines = strip_invisible(text).split("\n")
     text = "\n".join(f"| {line}" if _SPEAKER.match(_fold_same_length(line)) else line for line in lines)
-    if "<" in text or "[" in text or "|" in text or not text.isascii():  # after the lines: `| ` can complete a mark
+    if (
+        "<" in text or "[" in text or "|" in text or not text.isascii()
+    ):  # after the lines: `| ` can complete a mark
         text = _break_fence_marks(_TEMPLATE.sub(_break_template_mark, text))
     return text
 

@@ -98,7 +98,9 @@ def _find_capitalised_names(text: str) -> list[str]:
     inside = {" ".join(run[first:]) for run, first in runs}
     names = []
     for run, first in runs:
-        whole = not first or " ".join(run) in inside or any(sign.isupper() or sign.isdigit() for sign in run[0][1:])
+        whole = (
+            not first or " ".join(run) in inside or any(sign.isupper() or sign.isdigit() for sign in run[0][1:])
+        )
         name = " ".join(run if whole else run[1:])
         if 2 < len(name) <= MAX_ENTITY_LENGTH:
             names.append(name)
@@ -124,7 +126,9 @@ _WHEN = re.compile(
 
 @cache
 def _months() -> dict[str, int]:
-    return {name: number for number, names in enumerate(load_ordered_words("dates", "months"), 1) for name in names}
+    return {
+        name: number for number, names in enumerate(load_ordered_words("dates", "months"), 1) for name in names
+    }
 
 
 @cache
@@ -233,5 +237,6 @@ def is_about_asker(question: str) -> bool:
     """Return whether a question is about what the person who asks has said or done, not about what they were told."""
     text = fold_text(question)
     return not (
-        _told_question().search(text) or load_words("questions", "person").isdisjoint(LETTERS_PATTERN.findall(text))
+        _told_question().search(text)
+        or load_words("questions", "person").isdisjoint(LETTERS_PATTERN.findall(text))
     )

@@ -345,7 +345,9 @@ def read_guard_key(place: str, database: str) -> bytes:
         found = b""
     if len(found) != GUARD_KEY_BYTES:
         where = (
-            "the system's keyring" if place == KEY_IN_KEYRING else os.path.join(state_folder(), _key_file(database))
+            "the system's keyring"
+            if place == KEY_IN_KEYRING
+            else os.path.join(state_folder(), _key_file(database))
         )
         raise StorageError(f"The key of the kept versions is not in {where}.", START_OVER)
     return found
@@ -383,7 +385,8 @@ def store_guard_key(place: str, database: str, key: bytes) -> None:
 def _keyring_error(why: str) -> StorageError:
     """Return the error for a keyring that does not take the key."""
     return StorageError(
-        f"The system's keyring did not take the key ({why}).", "memoranda config guard.key file keeps it in a file."
+        f"The system's keyring did not take the key ({why}).",
+        "memoranda config guard.key file keeps it in a file.",
     )
 
 

@@ -114,7 +114,9 @@ def look_with_guard(
         found.dropped = prune_versions(kept, config["guard.days"], config["guard.megabytes"] << 20, now)
         found.bytes = kept_bytes(kept)
     if found.bytes > config["guard.megabytes"] << 20:
-        says = f"{found.bytes >> 20:,} MB are kept, more than guard.megabytes: the files of now and of the last day"
+        says = (
+            f"{found.bytes >> 20:,} MB are kept, more than guard.megabytes: the files of now and of the last day"
+        )
         found.troubles.append(ReadTrouble("", 0, says))
     present_now = [one for one in wanted.values() if one.path in here]
     found.files, found.tools = len(present_now), len({one.tool for one in present_now})

@@ -87,7 +87,9 @@ def content_lines(file: GuardedFile, raw: bytes) -> list[str]:
         return [f"{len(raw):,} bytes that are no text"]
 
 
-def compare_lines(before: Sequence[str], after: Sequence[str], context: int = DIFF_CONTEXT_LINES) -> list[DiffLine]:
+def compare_lines(
+    before: Sequence[str], after: Sequence[str], context: int = DIFF_CONTEXT_LINES
+) -> list[DiffLine]:
     """Return what differs, with `context` lines around it."""
     found: list[DiffLine] = []
     if max(len(before), len(after)) > LONGEST_DIFF:

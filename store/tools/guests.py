@@ -340,7 +340,9 @@ def _whole_text(content: _FileContent, tool: str, path: str, title: str, note: s
     start = first + len(blank.encode())
     line = above + 1 + _unix_lines(blank).count("\n")
     end = start + len(said.encode())
-    yield GuestText(tool, path, line, _unix_lines(said), title, note, start, end, (0, len(content.raw)), whole=True)
+    yield GuestText(
+        tool, path, line, _unix_lines(said), title, note, start, end, (0, len(content.raw)), whole=True
+    )
 
 
 def _bullet_text(content: _FileContent, tool: str, path: str, bullet: Bullet, title: str, note: str) -> GuestText:

@@ -166,7 +166,9 @@ def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: 
     if deep:
         for name in _FILE_IMPORT.findall(_CODE_SPAN.sub("", text)):
             target = (
-                os.path.join(home, name[2:]) if name.startswith("~/") else os.path.join(os.path.dirname(real), name)
+                os.path.join(home, name[2:])
+                if name.startswith("~/")
+                else os.path.join(os.path.dirname(real), name)
             )
             yield from _load_file(agent, os.path.normpath(target), path, home, seen, deep - 1)
 
@@ -541,7 +543,9 @@ def scan_machine(
     report.findings += find_expiring(claude, claude_cleanup_days(machine), moment)
     first(report)
     if search_transcripts:
-        report.findings += find_transcript_secrets(spoken, lambda done, total: progress("transcripts", done, total))
+        report.findings += find_transcript_secrets(
+            spoken, lambda done, total: progress("transcripts", done, total)
+        )
         report.transcripts = True
     return report
 
@@ -572,7 +576,9 @@ def _scan_tool(
     troubles: list[ReadTrouble] = [*unread]
     told: SecretCounts = {}
     for place in places if name not in CONVERSATION_TOOLS else ():
-        for one in read_folder_memories(place, troubles) if name == "claude-code" else reader.read(place, troubles):
+        for one in (
+            read_folder_memories(place, troubles) if name == "claude-code" else reader.read(place, troubles)
+        ):
             if isinstance(one, FoundMemory):
                 memories.append(one)
             elif isinstance(one, FoundDocument):
@@ -749,6 +755,7 @@ def _project_starts(machine: Machine, folder: str, claude: Sequence[str], moment
             counts[project] = counts.get(project, 0) + recent
     chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))
     made = (
-        ProjectStart(one, tuple(context_layers(machine, one)), counts.get(one, 0)) for one in chosen[:MOST_PROJECTS]
+        ProjectStart(one, tuple(context_layers(machine, one)), counts.get(one, 0))
+        for one in chosen[:MOST_PROJECTS]
     )
     return [one for one in made if one.layers]

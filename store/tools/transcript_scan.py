@@ -139,7 +139,9 @@ class ScanReport:
             return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
         if kind == LOADED_LAYER:
             layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
-            return [ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers]
+            return [
+                ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers
+            ]
         if kind in FINDING_KINDS:
             return [one for one in self.findings if one.kind == kind]
         return [one for one in self.kept.get(name, ()) if one.kind == kind]
@@ -291,7 +293,9 @@ def find_sure_secrets(text: str) -> Iterator[SecretFinding]:
     """Yield the secrets of a text that are not samples, names, halves, or default passwords of a local database."""
     for one in find_secrets(text):
         value = text[one.start : one.end]
-        if len(value) < LONGEST_MASKED and (value.endswith(("...", "…")) or text.startswith(("...", "…"), one.end)):
+        if len(value) < LONGEST_MASKED and (
+            value.endswith(("...", "…")) or text.startswith(("...", "…"), one.end)
+        ):
             continue
         before = text[max(0, one.start - CONTEXT_CHARACTERS) : one.start]
         if _SAMPLE_SECRET.search(value) or (one.label == _ASSIGNED_LABEL and _is_harmless_key(value, before)):
@@ -368,7 +372,9 @@ def list_conversation_files(name: str, places: Sequence[str], troubles: list[Rea
             [path for place in places for path in list_transcripts(place, troubles)], troubles
         )
     found = [path for place in places for path in files_below(place, ".jsonl", troubles)]
-    older = [path for place in places for path in files_below(place, ".json", troubles)] if name == "gemini" else []
+    older = (
+        [path for place in places for path in files_below(place, ".json", troubles)] if name == "gemini" else []
+    )
     found += [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
     return _note_unreadable_files(found, troubles)
 

@@ -165,7 +165,9 @@ def _fill_past(database: Database, seq: int) -> None:
     """Write the recorded tables as they were after a step into the attached database `past`."""
     connection = database.connection
     there, then = read_states_before(database, seq)
-    came: dict[str, list[str]] = {table: [] for table in RECORDED_TABLES}  # the keys of rows that did not exist yet
+    came: dict[str, list[str]] = {
+        table: [] for table in RECORDED_TABLES
+    }  # the keys of rows that did not exist yet
     held: dict[str, dict[tuple[str, ...], list[tuple[object, ...]]]] = {table: {} for table in RECORDED_TABLES}
     for (table, pk), was_there in there.items():
         if was_there:

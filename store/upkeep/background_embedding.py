@@ -73,7 +73,10 @@ def embed_waiting(
     if done is None or more is None:
         return done or more
     return IndexResult(
-        done.embedded + more.embedded, done.reused + more.reused, done.refused + more.refused, done.left + more.left
+        done.embedded + more.embedded,
+        done.reused + more.reused,
+        done.refused + more.refused,
+        done.left + more.left,
     )
 
 

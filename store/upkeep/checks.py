@@ -74,7 +74,9 @@ class Finding:
     command: str = ""
 
 
-CheckProgress = Callable[[str, int, int], None]  # what is being checked, how much is done, of how much (0: unknown)
+CheckProgress = Callable[
+    [str, int, int], None
+]  # what is being checked, how much is done, of how much (0: unknown)
 
 
 def ignore_progress(what: str, done: int, total: int) -> None:
@@ -141,9 +143,7 @@ def check_vector_extension(visit: CheckContext) -> Iterator[Finding]:
     if load_vec0(visit.database.connection):
         yield Finding("vec0", OK, "The vector extension loads.")
     else:
-        says = (
-            "The vector extension does not load here; numpy looks for the nearest vectors, also if vec0 was chosen."
-        )
+        says = "The vector extension does not load here; numpy looks for the nearest vectors, also if vec0 was chosen."
         yield Finding("vec0", NOTE, says, "pip install sqlite-vec")
 
 
@@ -181,9 +181,7 @@ def check_agent_model(visit: CheckContext) -> Iterator[Finding]:
     if found.model:
         server = f"{name_server(found.look.address)} {found.look.version}".strip()
         cold = "" if found.state == "ready" else ", which is loaded when it is asked first"
-        says = (
-            f"{server} at {shorten_address(found.look.address)} has {found.model}{cold}: {found.chosen_step.reason}"
-        )
+        says = f"{server} at {shorten_address(found.look.address)} has {found.model}{cold}: {found.chosen_step.reason}"
         yield Finding("agent", OK, says)
     else:
         reason = found.chosen_step.reason
@@ -444,9 +442,7 @@ def check_history(visit: CheckContext) -> Iterator[Finding]:
     if broken or missing:
         problems = [f"step {seq} differs from what was written" for seq in broken[:2]]
         problems += [f"step {seq} is missing" for seq in missing[:2]]
-        says = (
-            f"History was changed from outside: {join_names(problems, len(broken) + len(missing) > len(problems))}."
-        )
+        says = f"History was changed from outside: {join_names(problems, len(broken) + len(missing) > len(problems))}."
         yield Finding("history", WRONG, says, *salvage_step(database.path))
         return
     given = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'history'") or 0
@@ -565,7 +561,9 @@ def check_pages(visit: CheckContext) -> Iterator[Finding]:
     messages = [row[0] for row in visit.database.rows(f"PRAGMA {check}({MOST_SQLITE_ERRORS})")]
     # `keywords` reports what FTS5 finds in its own index
     damage = [
-        line for line in messages if line != "ok" and not line.startswith(("malformed inverted", "unable to valid"))
+        line
+        for line in messages
+        if line != "ok" and not line.startswith(("malformed inverted", "unable to valid"))
     ]
     if damage:
         first = damage[0].splitlines()[-1]

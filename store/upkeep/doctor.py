@@ -55,7 +55,9 @@ from store.upkeep.checks import (
 # found, and so is the damage.
 
 LONG_WAL = 8 << 20  # bytes of the log: eight times the length to which it is truncated without readers
-REREAD_SECONDS = 0.05  # seconds after which a log that seemed damaged is read again: it may have been being written
+REREAD_SECONDS = (
+    0.05  # seconds after which a log that seemed damaged is read again: it may have been being written
+)
 WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
 
@@ -171,7 +173,9 @@ def check_wal_length(visit: CheckContext) -> Iterator[Finding]:
     except OSError:
         size = 0
     if size > LONG_WAL:
-        says = f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."
+        says = (
+            f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."
+        )
         yield Finding(
             "log", NOTE, says, "Close the programs that have this memory open; the next write empties it."
         )

@@ -436,7 +436,9 @@ def _format_commits(shas: Sequence[str]) -> str:
 
 def _read_tips(memory: Memory) -> tuple[list[str], str]:
     """Return (the tips up to which history was read, the end of the shallow clone at that time)."""
-    values = dict(memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS_KEY, BOUNDARY_KEY)))
+    values = dict(
+        memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS_KEY, BOUNDARY_KEY))
+    )
     return values.get(TIPS_KEY, "").split(), values.get(BOUNDARY_KEY, "")
 
 

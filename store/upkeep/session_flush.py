@@ -224,7 +224,11 @@ def clear_session(memory: Memory, name: str = "", actor: str = PERSON_ORIGIN) ->
             log_folder(memory.config),
             called,
             format_snapshot(
-                session.id, summaries.summarize_by_rule(turns).topic or session.id, turns, session.turns, memory.now
+                session.id,
+                summaries.summarize_by_rule(turns).topic or session.id,
+                turns,
+                session.turns,
+                memory.now,
             ),
             memory.database.path,
             memory.config["snapshots.in_git"],

@@ -244,7 +244,8 @@ def show_since(screen: ActionScreen, things: Sequence[Any], moment: str) -> None
 
 def go_to_day(screen: ActionScreen, things: Sequence[Any], day: str) -> None:
     """Move the cursor to the newest entry of a day, or to the first before it."""
-    memory, name = screen.engine.screen, "history" if screen.pane_name == "history" else "timeline"
+    memory = screen.engine.screen
+    name = "history" if screen.pane_name == "history" else "timeline"
     try:
         start, said = local_day(memory.typed_moment(day))
     except MemorandaError as error:

@@ -102,7 +102,8 @@ def plan_since(memory: Memory, start: str | PointInTime, end: str = "now") -> Pl
     """Return the changes between two moments, to be read."""
     first = point_in_time(memory, start) if isinstance(start, str) else start
     if end.strip() in ("", "now"):
-        plan, title = memory.plans.plan_since(first.seq), f"CHANGED since {first.words}"
+        plan = memory.plans.plan_since(first.seq)
+        title = f"CHANGED since {first.words}"
     else:
         last = point_in_time(memory, end)
         plan = memory.plans.plan_between(first.seq, last.seq)
@@ -124,13 +125,22 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
     cited, text = change.citation, change.title
     if change.kind == "link":
         commit, _, decision = change.citation.partition(" ")
-        cited, text = "link", f"{commit} {'relates to' if text == 'relates' else text} {decision}"
+        cited = "link"
+        text = f"{commit} {'relates to' if text == 'relates' else text} {decision}"
 
     def describe(chosen: bool) -> list[StyledLine]:
         return describe_planned(now, plan, change, when, strategy)
 
     return PlanLine(
-        at, text, cited, f"{says}{by}", PLAN_SIGNS[sign], change.kind, describe, change.blocked, warned=change.clash
+        at,
+        text,
+        cited,
+        f"{says}{by}",
+        PLAN_SIGNS[sign],
+        change.kind,
+        describe,
+        change.blocked,
+        warned=change.clash,
     )
 
 

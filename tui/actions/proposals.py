@@ -73,7 +73,8 @@ def decide_proposals(memory: Memory, choices: Sequence[InboxChoice]) -> Done:
         number, first = next(iter(done.left.items()))
         more = f" And {format_count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
         did = f"{text}. " if done.made or done.rejected else ""
-        text, level = f"{did}{cite('proposal', number)} waits: {first.message}{more}", "warning"
+        text = f"{did}{cite('proposal', number)} waits: {first.message}{more}"
+        level = "warning"
     if before:
         text = f"{text}; {cite('checkpoint', before)} is how it was"
     facts = [fact for fact in done.made.values() if fact is not None]

@@ -276,7 +276,8 @@ def move(memory: Memory, things: Sequence[Owned], again: bool = False) -> Done:
 def bind(memory: Memory, things: Sequence[Fact | Decision], evidence: str) -> Done:
     """Bind a record to evidence; with - in front it is taken away, and nothing takes it as it is now."""
     one, word = things[0], evidence.strip()
-    kind, cwd = ("fact" if isinstance(one, Fact) else "decision"), memory.location.project or ""
+    kind = "fact" if isinstance(one, Fact) else "decision"
+    cwd = memory.location.project or ""
     if not word:
         memory.evidence.bind_again(kind, one.id)
         return Done(f"{one.citation}: Took it as it is now")
@@ -387,7 +388,9 @@ PICK_REPLACED = Pick("{} replaces…", offer_facts)
 def merge(memory: Memory, things: Sequence[Fact], chosen: Fact) -> Done:
     """Merge facts with another, which stays."""
     new = memory.inbox.join_facts(chosen.id, [one.id for one in things])
-    return Done(f"Merged {cite_things([*things, chosen])}", pack_key("fact", new) if isinstance(new, int) else None)
+    return Done(
+        f"Merged {cite_things([*things, chosen])}", pack_key("fact", new) if isinstance(new, int) else None
+    )
 
 
 def merge_marked(memory: Memory, things: Sequence[Fact]) -> Done:

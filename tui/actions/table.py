@@ -83,7 +83,9 @@ def _open_memory(screen: ActionScreen, things: Sequence[Any]) -> None:
             else [Offer(words.strip(), f"open {words.strip()}", "a folder or a file")]
         )
 
-    screen.choose("Open the memory of another project", find, lambda place: screen.run_line(f"open {quote(place)}"))
+    screen.choose(
+        "Open the memory of another project", find, lambda place: screen.run_line(f"open {quote(place)}")
+    )
 
 
 def _ask_context(screen: ActionScreen, things: Sequence[Any], question: str) -> None:

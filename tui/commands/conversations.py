@@ -71,7 +71,8 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
     message = _ingest_message(report) if report.files or not failures else "Nothing could be read."
     status = ExitStatus.CANNOT if failures else ExitStatus.DONE
     if interrupt.asked:
-        message, status = f"{message} Stopped there; the same import continues.", ExitStatus.UNFINISHED
+        message = f"{message} Stopped there; the same import continues."
+        status = ExitStatus.UNFINISHED
     return Outcome(
         message,
         lambda: {**_ingest_json(report, failures), "learned": _learned_json(read)},

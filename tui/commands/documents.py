@@ -55,7 +55,9 @@ def sync(
     name = _synced_name(call, file)
     ways = edit + accept + watch + off
     if ways > 1:
-        raise InvalidInput("--edit, --accept, --watch and --off go one at a time.", f"As in: memoranda sync {name}")
+        raise InvalidInput(
+            "--edit, --accept, --watch and --off go one at a time.", f"As in: memoranda sync {name}"
+        )
     if team and (files or file or ways):
         raise InvalidInput(
             "--team is the exchange with the team alone.", "Leave the file and the other options out."

@@ -43,7 +43,8 @@ def bind(
     if not id:
         raise InvalidInput("Name a fact or a decision.", "bind 12 src/pay.py:10-20")
     (named,) = call.some([id], *BOUND_KINDS)
-    evidence, record = call.memory.evidence, (named.kind, int(named.target))
+    evidence = call.memory.evidence
+    record = (named.kind, int(named.target))
     texts = [*target, *(f"$ {line.strip()}" for line in command)]
     if off:
         found = evidence.unbind(*record, texts, call.cwd)

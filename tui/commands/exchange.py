@@ -91,7 +91,8 @@ def export(
             raise InvalidInput("A packed document cannot be written to standard output.", "Name a FILE.")
         return Outcome(document=document)
     path = _file_path(call, file)
-    packed, replaces = gzip or path.endswith(".gz"), call.may_replace(path, yes)
+    packed = gzip or path.endswith(".gz")
+    replaces = call.may_replace(path, yes)
     size = save_export(database, path, replaces, packed, document if readable else None)
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
 
@@ -141,7 +142,9 @@ def import_(
         return _adopt_memory(call, whole, as_proposals, yes)
     if conversations or session or _are_transcripts(call, source):
         if trust or all_ or only or dry_run or not source:
-            raise InvalidInput("Conversations are read as they are.", "Name files, a folder of .jsonl, or - alone.")
+            raise InvalidInput(
+                "Conversations are read as they are.", "Name files, a folder of .jsonl, or - alone."
+            )
         return bring_in_conversations(call, source, session)
     how = Preview(limit, dry_run, yes)
     if not source or source[0] in SOURCE_NAMES:
@@ -181,7 +184,9 @@ def _adopt_memory(call: Call, whole: bool, as_proposals: bool, yes: bool) -> Out
     done = adopt_as_proposals(location)
     left = f" {done.left} records could not be proposed." if done.left else ""
     wait = "waits" if done.proposals == 1 else "wait"
-    said = f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
+    said = (
+        f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
+    )
     lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
     return Outcome(said, done.as_dict, lines, status=ExitStatus.CANNOT if done.left else ExitStatus.DONE)
 

@@ -112,7 +112,8 @@ def _plot(call: Call, file: str, yes: bool) -> Outcome:
     """Write the trends of growth, recall and age into an SVG file, or print them."""
     found = measure_trends(call.memory.database, call.memory.now)
     if file == TO_TERMINAL:
-        config, width = call.memory.config, get_terminal_size().columns - 4
+        config = call.memory.config
+        width = get_terminal_size().columns - 4
         if call.memory.database.door == "app" and width >= PREVIEW_BESIDE:
             width = width * (100 - (config["split"] or LIST_PERCENT)) // 100 - 2
         drawn = [line for one in found for line in draw_trend(one, min(120, width), PLOT_LINES)]
@@ -471,7 +472,9 @@ def _salvaged_words(table: dict[str, Any]) -> str:
     return said
 
 
-def _salvage_apart(path: str, into: str | None, progress: Callable[[str, int, int], None] | None) -> dict[str, Any]:
+def _salvage_apart(
+    path: str, into: str | None, progress: Callable[[str, int, int], None] | None
+) -> dict[str, Any]:
     """Salvage in a new process, which reports its progress line by line. Raises what the process raised."""
     home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
     words = [sys.executable, "-m", f"{PART_PACKAGES['rescue']}.part", path, *([into] if into else [])]

@@ -184,7 +184,8 @@ def restore(
     """
     memory, plans = call.memory, call.memory.plans
     target = call.number(checkpoint, "checkpoint")
-    cited, plan = cite("checkpoint", target), plans.plan_checkpoint(target)
+    cited = cite("checkpoint", target)
+    plan = plans.plan_checkpoint(target)
     if strategy == "mine":
         plan = plans.keep_mine(plan)
     proposed = plans.propose_changes(plan, strategy)
@@ -300,7 +301,8 @@ def _newer_lines(call: Call, of_person: bool, step: Step) -> list[str]:
     memory, lines = call.own(of_person), []
     after = memory.history.steps(after_seq=step.seq, limit=NEWER_STEPS)
     if left := [one for one in after if one.undoes is None and one.undone_by is None]:
-        first, more = left[0], f" and {len(left) - 1} more" if len(left) > 1 else ""
+        first = left[0]
+        more = f" and {len(left) - 1} more" if len(left) > 1 else ""
         what = f"step {first.seq}, {call.reason(of_person, first)} by {visible(first.actor)}{more}"
         lines.append(f"Newer, and not yours by hand, so left as it is: {what}. undo {first.seq} undoes it.")
     newest = {kind: memory.database.value(sql, (step.at,)) for kind, sql in NEWEST_JOURNAL_SQL.items()}
@@ -490,7 +492,8 @@ def _compare_moments(call: Call, memory: Memory, since: str, to: str, limit: int
     """List what became of each record between two moments."""
     start = point_in_time(memory, since)
     if to == "now":
-        plan, empty = memory.plans.plan_since(start.seq), "Nothing changed since then."
+        plan = memory.plans.plan_since(start.seq)
+        empty = "Nothing changed since then."
     else:
         plan = memory.plans.plan_between(start.seq, point_in_time(memory, to).seq)
         empty = "Nothing changed between the two."

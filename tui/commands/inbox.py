@@ -47,7 +47,9 @@ def today(
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
     if unheard := count_queued_turns(memory.database)[0]:
-        waits = agree_verb(unheard, "wait to be learned from: the application does it, or memoranda session flush.")
+        waits = agree_verb(
+            unheard, "wait to be learned from: the application does it, or memoranda session flush."
+        )
         lines.append(f"{format_count(unheard, 'turn')} {waits}")
     if unread := read_model_stats(memory.database, now).queued:
         waits = agree_verb(
@@ -133,7 +135,8 @@ def decide_proposals(
         lines.append(f"{error}")
         if isinstance(error, DoubtfulProposal):
             lines += [
-                f"    then: {shorten(doubt.then, 80)}\n    now:  {shorten(doubt.now, 80)}" for doubt in error.doubts
+                f"    then: {shorten(doubt.then, 80)}\n    now:  {shorten(doubt.now, 80)}"
+                for doubt in error.doubts
             ]
     return Outcome(
         _accept_message(done),

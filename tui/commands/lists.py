@@ -209,7 +209,8 @@ def find_listing(narrow: Narrowing, at: str | None = None) -> tuple[str, Narrowi
     if at is None:
         named = bool(narrow.words) and narrow.words[0] in LISTINGS
         kind = narrow.words[0] if named else "facts"
-        narrow, options = replace(narrow, words=narrow.words[named:]), LISTINGS[kind].options
+        narrow = replace(narrow, words=narrow.words[named:])
+        options = LISTINGS[kind].options
     for name, value in vars(narrow).items():
         if name not in options.split() and value not in (None, False, "", [], ()):
             what = f"word “{visible(value[0][:40])}”" if name == "words" else f"option --{name}"
@@ -255,7 +256,8 @@ def list_records(
     discarded: instead of sessions: what was set aside until a day after it was written, and why
     summaries: what each session was about too: its active summaries
     """
-    number, start = call.optional(iteration, "iteration"), call.memory.typed_moment(since) if since else ""
+    number = call.optional(iteration, "iteration")
+    start = call.memory.typed_moment(since) if since else ""
     narrow = Narrowing(
         words, all, domain, status, origin, tag, scope, sort, type, number, start, discarded, summaries
     )
@@ -292,7 +294,8 @@ def list_past(call: Call, at: str, narrow: Narrowing, limit: int) -> Outcome:
             f"There is nothing called “{unknown[0][:40]}” to look at.", f"Choose: {', '.join(PAST_KINDS)}."
         )
     when = point_in_time(call.memory, at)
-    lines, data = [f"As of {when.words}"], {"at": when.at, "seq": when.seq}
+    lines = [f"As of {when.words}"]
+    data = {"at": when.at, "seq": when.seq}
     with PastMemory(call.location, call.memory.database.door, read_past(call.memory, when)) as then:
         for kind in [one for one in PAST_KINDS if one in (narrow.words or PAST_KINDS)]:
             found = LISTINGS[kind].read(then, -1, Narrowing(all=narrow.all))

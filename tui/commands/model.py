@@ -96,7 +96,8 @@ def _load_config(call: Call) -> Config:
 
 
 def _show_status(call: Call) -> Outcome:
-    found, fared = read_model_status(_load_config(call)), _model_use(call)
+    found = read_model_status(_load_config(call))
+    fared = _model_use(call)
     lines = model_status_lines(found)
     if fared is not None and (said := model_use_words(fared)):
         lines[2:2] = [said]
@@ -206,7 +207,8 @@ def _status_json(found: ModelStatus) -> dict[str, object]:
         "version": found.look.version or None,
         "trouble": {"kind": trouble.kind, "message": trouble.message, "next": trouble.next} if trouble else None,
         "order": [
-            {"who": step.who, "taken": step.taken, "reason": step.reason, "next": step.next} for step in found.steps
+            {"who": step.who, "taken": step.taken, "reason": step.reason, "next": step.next}
+            for step in found.steps
         ],
         "installed": [
             {
@@ -344,7 +346,8 @@ def _try_model(call: Call, name: str) -> Outcome:
                 raise
         finally:
             chat.close()
-    right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
+    right = sum(one.right for one in found)
+    spent = sum(one.seconds for one in found)
     lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
     left = f"; stopped before the other {every - len(found)}" if len(found) < every else ""
     lines.append(f"{chat.name}: {right} of {len(found)} right, {format_seconds(spent / len(found))} each{left}.")
@@ -417,7 +420,9 @@ def call_outcome(call: LoggedCall) -> str:
     """Return in a few words what became of the answer of a call."""
     if call.fallback:
         return (
-            f"{call.dropped.rstrip('.')}; instead: {call.fallback}" if call.dropped else f"instead: {call.fallback}"
+            f"{call.dropped.rstrip('.')}; instead: {call.fallback}"
+            if call.dropped
+            else f"instead: {call.fallback}"
         )
     return call.dropped or "used"
 

@@ -273,7 +273,8 @@ def _plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
     for index, place in enumerate(plan.places):
         cut = ", would be cut" if place.table == "file" and index in chosen else ""
         what = f"{place.what}{cut}{f'; {place.note}' if place.note else ''}"
-        box, text = place_box(place, index in chosen), shorten(visible(place.text))
+        box = place_box(place, index in chosen)
+        text = shorten(visible(place.text))
         lines.append(f"  {box} {visible(place.citation)}  {text}  ({what})")
     if any(place.can for place in plan.places):
         files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
@@ -323,9 +324,7 @@ class PurgeReport:
         if why := self.done.finished.pending:
             return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
         if self.traces.files_with_text or self.traces.places:
-            return (
-                f"The words are still in the files named above. Run memoranda health --check, then {CHECK_COMMAND}."
-            )
+            return f"The words are still in the files named above. Run memoranda health --check, then {CHECK_COMMAND}."
         unread = "The files named above cannot be read, so they may still hold the words."
         return f"{unread} Delete them or make them readable, then run {CHECK_COMMAND}."
 
@@ -436,7 +435,8 @@ class PlanOfBoth:
     def as_one(self, memory: Memory) -> PurgePlan:
         """Return both plans as a single plan to show, the personal memory's first, with citations as in this
         memory."""
-        here, cited = self.here or PurgePlan((), (), ()), memory.globals.as_cited
+        here = self.here or PurgePlan((), (), ())
+        cited = memory.globals.as_cited
         others = [
             RemainingMatch(
                 cite("fact", number), "project", path, "of another project", path, can=False, note=command
@@ -462,7 +462,8 @@ class PlanOfBoth:
     def run_both(self, memory: Memory, chosen: Collection[int]) -> PurgeReport:
         """Carry out both with the `chosen` places of `as_one`; return what was done in both together."""
         parts = [report for _, report in self.run_parts(memory, chosen)]
-        done, traces = [one.done for one in parts], [one.traces for one in parts]
+        done = [one.done for one in parts]
+        traces = [one.traces for one in parts]
         finished = [one.finished for one in done]
         whole = PurgeResult(
             sum(one.purged for one in done),
@@ -529,7 +530,8 @@ def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outco
     erased = f"Erase {format_count(len(names), 'record')} with all old versions, {_name_some(names)}"
     question = f"{erased}, in your personal memory and here? This cannot be undone."
     call.agree(yes, question, both.elsewhere, "Nothing was purged.")
-    error, ends = "", [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
+    error = ""
+    ends = [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
     for where, report in both.run_parts(memory, whole.default_places()):
         lines += [where, *report.list_lines()]
         error = report.error or error
@@ -624,11 +626,18 @@ def _list_redactions(memory: Memory, limit: int) -> Outcome:
 
 def _cut_cells(cut: LoggedRedaction) -> tuple[str, ...]:
     by = cut.actor if cut.actor == cut.door else f"{cut.actor}, {cut.door}"
-    return format_local_time(cut.at), cut.citation, cut.field, _rule_times(cut.rule, cut.count), f"by {visible(by)}"
+    return (
+        format_local_time(cut.at),
+        cut.citation,
+        cut.field,
+        _rule_times(cut.rule, cut.count),
+        f"by {visible(by)}",
+    )
 
 
 def _list_rules(memory: Memory) -> Outcome:
-    counts, allowed = count_redactions(memory.database), list_allowances()
+    counts = count_redactions(memory.database)
+    allowed = list_allowances()
     rules: list[dict[str, Any]] = []
     cells: list[tuple[str, ...]] = []
     for rule in load_labels():
@@ -659,7 +668,8 @@ def _scan_for_secrets(call: Call, personal: bool, purge: bool, yes: bool) -> Out
     lines = _align_cells([_leak_cells(leak) for leak in leaks])
     names = ("citation", "field", "rule", "count", "masked")
     found = [select_fields(leak, *names) | {"step": leak.seq or None} for leak in leaks]
-    number, places = sum(leak.count for leak in leaks), format_count(len(leaks), "place")
+    number = sum(leak.count for leak in leaks)
+    places = format_count(len(leaks), "place")
     total = format_count(number, thing) if number == 1 or not personal else f"{number:,} traces of people"
     if not purge:
         none = "" if personal else "; for what is none: memoranda secrets allow RULE"
@@ -705,4 +715,6 @@ def _align_cells(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align the cells in columns, two spaces apart."""
     shown = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))] if shown else []
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
+    ]

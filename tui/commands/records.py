@@ -48,7 +48,8 @@ def decide(
     supersedes: the decision it replaces, D#3
     yes: even if the text was purged once
     """
-    decisions, old = call.memory.decisions, call.optional(supersedes, "decision")
+    decisions = call.memory.decisions
+    old = call.optional(supersedes, "decision")
     new = call.ask_if_purged(
         yes,
         lambda again: decisions.decide(
@@ -105,7 +106,11 @@ def link(
 # task, iteration.
 
 # verb → (the new status, the message)
-TASK_MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
+TASK_MOVES = {
+    "start": ("in_progress", "Started"),
+    "done": ("done", "Done with"),
+    "reopen": ("pending", "Reopened"),
+}
 
 
 @verb()

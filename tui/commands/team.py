@@ -155,7 +155,9 @@ def _share(
 
 def _stop_sharing(members: Team, words: Sequence[str]) -> Outcome:
     if len(words) > 1:
-        raise InvalidInput("Sharing is off, or it is of something.", "team share off; or team share work decisions")
+        raise InvalidInput(
+            "Sharing is off, or it is of something.", "team share off; or team share work decisions"
+        )
     members.choose(parse_share_choice(()))
     said = "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
     return Outcome(said, lambda: {"share": []})
@@ -181,7 +183,9 @@ def _exchange(call: Call, members: Team, act: str | None, words: Sequence[str]) 
     found = members.trust(words[0]) if act == "trust" else members.mark_as_former(words[0])
     done = show_exchange(call, members)
     if act == "was":
-        said = f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
+        said = (
+            f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
+        )
         return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
     state = next(state for state, _ in members.members() if state.writer == found.writer)
     said = f"{state.display_name} signs with {state.key}." if state.key else f"{state.display_name} does not sign."
@@ -341,7 +345,8 @@ def share_preview(new: Sequence[LocalRecord]) -> list[str]:
     """Return a line for each text that would be shared, exactly as it would be."""
     lines = []
     for one in new[:PREVIEW_RECORDS]:
-        here, kind = f"{cite(one.kind, one.number):<6}", str(one.fields.get("domain", "decision"))
+        here = f"{cite(one.kind, one.number):<6}"
+        kind = str(one.fields.get("domain", "decision"))
         if one.kind == "fact":
             tags = "".join(f" #{tag}" for tag in one.fields["tags"])
             kind += f" {one.fields['scope']}" if "scope" in one.fields else ""

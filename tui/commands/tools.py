@@ -208,7 +208,9 @@ def _first_look(found: guard_moments.LookResult) -> str:
 def _guard_summary(found: guard_moments.LookResult, moments: list[guard_moments.GuardMoment]) -> list[str]:
     """Return the lines at the end of a look: what changed, and what can be done about it."""
     if found.first:
-        again = "Look again with memoranda files keep; memoranda files keep --watch keeps each version as it comes."
+        again = (
+            "Look again with memoranda files keep; memoranda files keep --watch keeps each version as it comes."
+        )
         return [_first_look(found), again]
     if not moments:
         return [f"Nothing changed since you looked last: {_count_kept(found)}."]
@@ -268,7 +270,8 @@ def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) 
         number,
         *guard_restoring.parse_restore_target("".join(words[1:])),
     )
-    name, stay = plan.moment.name, [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
+    name = plan.moment.name
+    stay = [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
     again = f", which changed again after {name}"
     shown = [
         (one.change.file.path, f"{one.effect}{again if one.again else ''}", one.difference) for one in plan.files
@@ -345,7 +348,8 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
     config, machine, now = load_config(call.location), this_machine(), current_ms()
     if act == "undo":
         plan = guests.plan_guest_undo(config, machine, now)
-        question, said = f"Undo M#{plan.undoes}?", f"Undid M#{plan.undoes}"
+        question = f"Undo M#{plan.undoes}?"
+        said = f"Undid M#{plan.undoes}"
     else:
         one = guests.find_guest_text(machine, words[0])
         own = f"{guest_tool(one)}'s own file?"
@@ -353,10 +357,12 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
             plan = guests.plan_guest_correction(
                 config, machine, now, one, call.text(words[1:], "files correct NAME")
             )
-            question, said = f"Correct it in {own}", f"Corrected {one.short}"
+            question = f"Correct it in {own}"
+            said = f"Corrected {one.short}"
         else:
             plan = guests.plan_guest_deletion(config, machine, now, one)
-            question, said = f"Delete it from {own}", f"Deleted {one.short}"
+            question = f"Delete it from {own}"
+            said = f"Deleted {one.short}"
     shown = [(one.change.file.path, plan.effect_on(one), one.difference) for one in plan.files]
     preview = _preview_lines(shown)
 
@@ -417,7 +423,9 @@ def _file_lines(path: str, effect: str, difference: Iterable[guard_restoring.Dif
 
 def _preview_lines(shown: Iterable[tuple[str, str, Iterable[guard_restoring.DiffLine]]]) -> list[str]:
     """Return what would become of files, each with an empty line after it."""
-    return [line for path, effect, lines in shown for line in (*_file_lines(path, f"would be {effect}", lines), "")]
+    return [
+        line for path, effect, lines in shown for line in (*_file_lines(path, f"would be {effect}", lines), "")
+    ]
 
 
 def diff_line(line: guard_restoring.DiffLine) -> str:
@@ -762,7 +770,9 @@ def _source_preview(seen: source_import.SourcePreview, limit: int) -> list[str]:
             lines.append(f"{number:,} {agree_verb(number, says)}")
     if prose := len(seen.documents):
         stays = agree_verb(prose, "stay in place")
-        lines.append(f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable")
+        lines.append(
+            f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable"
+        )
     for trouble in seen.troubles[:LISTED_TROUBLES]:
         at = f", line {trouble.line:,}" if trouble.line else ""
         lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")

@@ -362,7 +362,9 @@ def write_demo(folder: str, calendar: Calendar, project: DemoProject) -> Locatio
     )
     hands = DemoClock(calendar)
     with Memory(location, "cli", hands) as memory:
-        memory.database.connection.pragma("synchronous", 0)  # not synced: a demo lost to a power cut is built again
+        memory.database.connection.pragma(
+            "synchronous", 0
+        )  # not synced: a demo lost to a power cut is built again
         year = DemoYear(memory, project, hands)
         for when, actor, do in sorted(year.acts(), key=lambda act: calendar.at(act[0])):
             hands.move_to(calendar.at(when))
@@ -470,7 +472,13 @@ class DemoYear:
         ]
         self._memory.inbox.propose(
             kind,
-            {"fact": "", "domain": "", "confidence": "", "tags": [], "others": [self._facts[one] for one in others]}
+            {
+                "fact": "",
+                "domain": "",
+                "confidence": "",
+                "tags": [],
+                "others": [self._facts[one] for one in others],
+            }
             | change,
             target=self._facts[about] if about else None,
             evidence=evidence,

@@ -38,7 +38,9 @@ def editor_command(command: str, environment: Mapping[str, str]) -> list[str]:
         except ValueError:
             raise NoEditor(f"{source} has a quote that is not closed.", 'Write it like "code --wait".') from None
         if not words or shutil.which(words[0]) is None:
-            raise NoEditor(f"{source} names a program that is not there.", "Name one that is installed: nano, vim.")
+            raise NoEditor(
+                f"{source} names a program that is not there.", "Name one that is installed: nano, vim."
+            )
         return words
     for name in DEFAULT_EDITORS:
         if shutil.which(name):

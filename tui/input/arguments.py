@@ -92,7 +92,9 @@ def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[st
     _check_acts(verb, arguments, values)
     for argument in arguments:
         if argument.required and argument.name not in values:
-            raise UsageError(f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`.")
+            raise UsageError(
+                f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`."
+            )
         default = list(argument.default or ()) if argument.form in ("list", "any") else argument.default
         values.setdefault(argument.name, False if argument.form == "flag" else default)
     return ParsedArguments(**{one.parameter: values[one.name] for one in arguments})
@@ -238,7 +240,9 @@ class Shown:
     acts: tuple[str, ...] = ()
 
 
-Trait: TypeAlias = Callable[[ParsedArguments], Value] | Value  # of a verb; a function where the arguments decide it
+Trait: TypeAlias = (
+    Callable[[ParsedArguments], Value] | Value
+)  # of a verb; a function where the arguments decide it
 
 
 def settle(trait: Trait[Value], given: ParsedArguments) -> Value:

@@ -135,7 +135,9 @@ def _complete_arguments(
     if found or asked or (current and not current.startswith("-")):
         return found
     options = [argument for argument in (*verb.arguments, *everywhere) if argument.option]
-    return _complete_option((one for one in options if f"--{one.name}" not in names or one.form == "list"), current)
+    return _complete_option(
+        (one for one in options if f"--{one.name}" not in names or one.form == "list"), current
+    )
 
 
 def _complete_setting(words: list[str], current: str) -> list[Completion]:

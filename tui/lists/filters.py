@@ -96,7 +96,11 @@ def _filter_words(field: str, value: str) -> str:
     if field == "words":
         return f"“{value}”"
     return (
-        writer_name(value) if field in WRITER_FIELDS else f"#{value}" if field == "tag" else value.replace("_", " ")
+        writer_name(value)
+        if field in WRITER_FIELDS
+        else f"#{value}"
+        if field == "tag"
+        else value.replace("_", " ")
     )
 
 

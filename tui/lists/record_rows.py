@@ -297,7 +297,9 @@ def entry_lines(record: Record, width: int, links: str = "") -> list[RowLine]:
     gone = (isinstance(record, Decision) and record.status != "active") or (
         isinstance(record, Commit) and not record.reachable
     )
-    time = datetime.fromisoformat(record_time(record)).astimezone().strftime("%H:%M") if width >= ROOMY_LIST else ""
+    time = (
+        datetime.fromisoformat(record_time(record)).astimezone().strftime("%H:%M") if width >= ROOMY_LIST else ""
+    )
     label = "" if isinstance(record, Summary) or (isinstance(record, Decision) and not gone) else extra
     note = " · ".join(filter(None, (label if width >= WIDE_LIST or gone else "", links, record.citation, time)))
     second = _first_paragraph(record) if isinstance(record, Commit) else ""
@@ -500,7 +502,12 @@ class HitRows(NumberedRows):
         )
         if (below := _text_below(hit)) and len(lines) < HIT_LINES:
             lines += _wrap_hit(below, rest, rest, HIT_LINES - len(lines))
-        lines[0] = [(f"{glyph} ", style), *_fill_line(lines[0], first), (" ", ""), (note, style if loud else "dim")]
+        lines[0] = [
+            (f"{glyph} ", style),
+            *_fill_line(lines[0], first),
+            (" ", ""),
+            (note, style if loud else "dim"),
+        ]
         lines[1:] = [[("  ", ""), *line] for line in lines[1:]]
         return lines
 

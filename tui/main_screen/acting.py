@@ -152,7 +152,9 @@ class ActingScreen(PlacesScreen):
             said = [one if isinstance(one, str) else one.text for one in done]
             return Done("; ".join(said), undo=any(isinstance(one, str) or one.undo for one in done))
 
-        return Action(action.key, action.word, (object,), do_all, fits=partial(contains, [one for _, one in every]))
+        return Action(
+            action.key, action.word, (object,), do_all, fits=partial(contains, [one for _, one in every])
+        )
 
     def begin(self, action: Action, things: Sequence[Any]) -> None:
         """Ask what an action needs to know, or do it. One that is of nothing in particular gets no things."""
@@ -485,7 +487,9 @@ class ActingScreen(PlacesScreen):
                 asked, verb.name, verb.summary, (*other_words("verbs").get(verb.name, ()), *former)
             )
             if score or not asked:
-                offer = Offer(partial(self.type_command, f"{verb.name} "), verb.summary, f":{verb.name}", glyph=":")
+                offer = Offer(
+                    partial(self.type_command, f"{verb.name} "), verb.summary, f":{verb.name}", glyph=":"
+                )
                 scored.append((-score, place, offer))
         return [offer for _, _, offer in sorted(scored, key=lambda one: one[:2])]
 
@@ -498,7 +502,9 @@ class ActingScreen(PlacesScreen):
             if _match_words(asked, one.name, one.meaning, other_words("settings").get(one.name, ()))
         ]
         return [
-            Offer(partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="=")
+            Offer(
+                partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="="
+            )
             for one in found
         ]
 
@@ -575,7 +581,9 @@ class ActingScreen(PlacesScreen):
             return []
         if any(_is_citation(rest[at]) for at in find_loose_words(verb, rest)[:1]):
             return []
-        cited = [citation for one in self.targets() if not isinstance(one, Step) and (citation := citation_of(one))]
+        cited = [
+            citation for one in self.targets() if not isinstance(one, Step) and (citation := citation_of(one))
+        ]
         return cited if wanted.form in ("many", "any") else cited[:1]
 
     def _offer_near_verb(self, text: str, word: str) -> None:

@@ -192,7 +192,9 @@ class CheckpointController:
         self.offered = found
         self.host.draw_top()
         if self.host.app.config["plain"]:  # type: ignore[attr-defined]
-            self.host.say(f"A session broke off at {found.citation}: {key_name('checkpoint.restore')} recovers it.")
+            self.host.say(
+                f"A session broke off at {found.citation}: {key_name('checkpoint.restore')} recovers it."
+            )
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.opened
@@ -289,7 +291,9 @@ class UpkeepController:
 
     def read_documents(self, first: bool = False) -> None:
         """Index changed documents; with `first`, also whenever they change from then on."""
-        self.host.in_background(lambda: self._read_documents(first), "documents", "read the documents that changed")
+        self.host.in_background(
+            lambda: self._read_documents(first), "documents", "read the documents that changed"
+        )
 
     def _read_documents(self, first: bool) -> None:
         engine = self.host.opened

@@ -20,7 +20,17 @@ from store.base.location import Location
 from store.base.models import Record, Step
 from store.config.configuration import user_settings_path, write_setting
 from store.memory import Memory
-from tui.input.key_table import FACTS, FOUND, KEYS, KEYS_BY_ID, PANE_KEYS, PANE_NAMES, TODAY, fill_in_keys, key_name
+from tui.input.key_table import (
+    FACTS,
+    FOUND,
+    KEYS,
+    KEYS_BY_ID,
+    PANE_KEYS,
+    PANE_NAMES,
+    TODAY,
+    fill_in_keys,
+    key_name,
+)
 from tui.lists.filters import Facet, facet_chips, next_choice
 from tui.lists.record_rows import NumberedRows, RowLine
 from tui.panes import agents, ask, facts, health, records, settings
@@ -519,7 +529,12 @@ class PlacesScreen(ResponsiveScreen[None]):
     def _missing_lines(self) -> Sequence[StyledLine]:
         """Return what an empty memory waits for, beside the facts that are not there."""
         loaded = self.place.loaded
-        if self.opened is None or self.opened.past is not None or self.pane_name != FACTS or self.place.view.chosen:
+        if (
+            self.opened is None
+            or self.opened.past is not None
+            or self.pane_name != FACTS
+            or self.place.view.chosen
+        ):
             return ()
         if loaded is None or not loaded.whole or len(loaded.rows):
             return ()

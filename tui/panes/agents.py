@@ -62,7 +62,8 @@ def read_agents(reading: Reading) -> Loaded:
     """Read what agents did, what they were sent, and whether they are paused; what was read before, if nothing
     changed within this minute."""
     memory, database, now = reading.memory, reading.memory.database, reading.memory.now
-    only, paused = reading.view.get("agent"), get_pause_end(reading.memory.location.path, now)
+    only = reading.view.get("agent")
+    paused = get_pause_end(reading.memory.location.path, now)
     state = (database, database.data_version(), now[:16], paused, only)
     if reading.last is not None and reading.last.kept == state:
         return reading.last

@@ -38,7 +38,9 @@ DOUBTED_SQL = (
     "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"  # moved, changed, gone
 )
 SORTS = {"oldest": "by age", "domain": "by domain", "newest": "newest first", "text": "by text"}
-LARGEST_SETTLED = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
+LARGEST_SETTLED = (
+    20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
+)
 
 
 def read_facts(reading: Reading) -> Loaded:
@@ -246,7 +248,8 @@ def _replaced_facts(memory: Memory, since: int, kind: str) -> dict[int, int]:
 
 def count_facts(memory: Memory, now: str) -> dict[str, int]:
     """Count the facts in each state, with the global facts."""
-    here, shared = memory.facts.count_by_state(now), memory.globals.count_by_state(now)
+    here = memory.facts.count_by_state(now)
+    shared = memory.globals.count_by_state(now)
     return {name: count + shared.get(name, 0) for name, count in here.items()}
 
 

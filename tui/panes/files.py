@@ -152,7 +152,9 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     if read.report is None:
         reading.tell("reading …")
         now, cwd = reading.engine.clock(), reading.engine.cwd
-        folders = [os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in shlex.split(read.folders)]
+        folders = [
+            os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in shlex.split(read.folders)
+        ]
         read.report = scan_machine(this_machine(), now, cwd, folders, search_transcripts=False)
     report, chip, wrong = read.report, reading.view.get("shows"), sum(read.report.counts.values())
     searched = "" if report.transcripts else "; conversations not searched"
@@ -266,8 +268,10 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         more = partial(describe_change, moment, moment.files[:COMPARED_FILES])
         yield Entry((name, 0), ChangedFile(moment), draw, more, slow=True)
         for one in moment.files[:FILES_OF_MOMENT] if alone else ():
-            sign, path = SIGNS.get(one.effect, ("~ ", "dim")), home_path(one.file.path)
-            draw, more = _draw(path, [("       ", ""), sign], one.effect), partial(describe_change, moment, (one,))
+            sign = SIGNS.get(one.effect, ("~ ", "dim"))
+            path = home_path(one.file.path)
+            draw = _draw(path, [("       ", ""), sign], one.effect)
+            more = partial(describe_change, moment, (one,))
             yield Entry((name, one.number), ChangedFile(moment, one), draw, more, slow=True)
     if not moments:
         yield _note(NOT_CHANGED)
@@ -306,7 +310,8 @@ def _read_texts(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         reading.tell("reading …")
         read.texts = guests.list_guest_texts(this_machine())
     every, troubles = read.texts.texts, read.texts.troubles
-    words, tool = reading.view.get("words") or "", reading.view.get("tool")
+    words = reading.view.get("words") or ""
+    tool = reading.view.get("tool")
     texts = [one for one in guests.filter_guest_texts(every, words) if tool in (None, one.tool)]
     some = f"{len(texts):,} of " if len(texts) < len(every) else ""
     unread = f", {format_count(len(troubles), 'file')} not read" if troubles else ""
@@ -329,7 +334,8 @@ def _text_lines(one: GuestText, width: int) -> list[RowLine]:
 
 def describe_text(one: GuestText) -> list[StyledLine]:
     """Return a text in full, without secrets, and where it is."""
-    title, about = visible(cut_secrets(one.title)), visible(" · ".join(filter(None, (one.note, one.short))))
+    title = visible(cut_secrets(one.title))
+    about = visible(" · ".join(filter(None, (one.note, one.short))))
     lines: list[StyledLine] = [[(guest_tool(one), "cite"), (f"  {title}", "title"), (f"  {about}", "dim")]]
     lines += [[(tools.guest_place(one), "dim")], []]
     return [*lines, *([(visible(line), "")] for line in cut_secrets(one.text).split("\n"))]
@@ -397,7 +403,8 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to put a moment, or a file of it, back as it was before; without things what undoes the last such."""
     config, machine = load_config(memory.location), this_machine()
     moment, file = things[0] if things else (None, None)
-    number, path = moment.number if moment else None, file.file.path if file else ""
+    number = moment.number if moment else None
+    path = file.file.path if file else ""
     plan = guard_restoring.plan_guard_restore(config, machine, current_ms(), number, path)
     before = f"before {plan.moment.name}"
     if not plan.files:

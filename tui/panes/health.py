@@ -217,7 +217,8 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
         text = visible(" ".join(summarize_record(record)[0].split()))
         return [*above, [*named, (fit_cells(text, max(4, room - 1 - aside)), ""), note]]
     body = max(1, room - VALUE_CELLS - 2 - aside)
-    longest, share = min(LONGEST_CHART, body), round((one.share or 0) * 1000)
+    longest = min(LONGEST_CHART, body)
+    share = round((one.share or 0) * 1000)
     chart = draw_steps(one.series, body) if one.share is None else draw_bar(share, 1000, longest)
     value = (f"{visible(one.value):>{VALUE_CELLS}} ", "warning" if one.state == POOR else "")
     return [*above, [*named, value, (fit_cells(chart, body), "accent"), note]]

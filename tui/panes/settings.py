@@ -63,7 +63,8 @@ _changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()  # those
 def read_settings(reading: Reading) -> Loaded:
     """Read the settings that are shown, or what is known of the model."""
     config = configuration.load_config(reading.engine.location, KEYS_BY_ID, FIXED_KEYS)
-    shows, words = reading.view.get("shows"), (reading.view.get("words") or "").lower().split()
+    shows = reading.view.get("shows")
+    words = (reading.view.get("words") or "").lower().split()
     every, worker, memory = config.groups(expert=True), ModelWorker.latest, reading.memory
     choices = FacetChoice("expert", EXPERT, len(every[EXPERT])), FacetChoice("model", "Model")
     loaded = Loaded(EntryRows([]), [Facet("shows", "Show", choices)], empty="Looking …", kept=shows)
@@ -74,10 +75,13 @@ def read_settings(reading: Reading) -> Loaded:
         worker.check_status(config)
     if worker.status is None:
         return loaded
-    stats, calls = read_model_stats(memory.database, memory.now), list_recent_calls(memory.database, memory.now)
+    stats = read_model_stats(memory.database, memory.now)
+    calls = list_recent_calls(memory.database, memory.now)
     rows = model_rows(worker, worker.status, stats, calls, memory.now)
     found = (one if isinstance(one, Heading) else Entry(one.key, one, one.draw, one.describe) for one in rows)
-    return replace(loaded, rows=EntryRows(_find(found, words)), says=model_status_forms(worker, stats)[0], empty="")
+    return replace(
+        loaded, rows=EntryRows(_find(found, words)), says=model_status_forms(worker, stats)[0], empty=""
+    )
 
 
 def _find(entries: Iterable[Entry | Heading], words: Sequence[str]) -> list[Entry | Heading]:
@@ -94,7 +98,8 @@ def _find(entries: Iterable[Entry | Heading], words: Sequence[str]) -> list[Entr
 def _words_of(thing: SettingValue | ModelRow | str) -> str:
     """Return by which words a row is found."""
     if isinstance(thing, SettingValue):
-        setting, others = thing.setting, other_words("settings").get(thing.name, ())
+        setting = thing.setting
+        others = other_words("settings").get(thing.name, ())
         return " ".join((setting.name, setting.label, setting.meaning, *others))
     return f"{thing.name} {thing.words}" if isinstance(thing, ModelRow) else thing
 
@@ -188,7 +193,8 @@ def change_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> Non
 
 def _ask(screen: ActionScreen, value: SettingValue, start: str) -> None:
     """Ask for a value, which begins with a text; of the switch of all capture, whether it is meant."""
-    setting, choices = value.setting, THEMES if value.name == "theme" else ()
+    setting = value.setting
+    choices = THEMES if value.name == "theme" else ()
     if setting.kind == "bool":
         lines = ["Nothing is recorded by itself any more then, no commits and nothing from agents."]
         form = Form("Turn all capture off?", lines=lines, does="turns it off")
@@ -247,7 +253,8 @@ def _change(
 ) -> None:
     """Make a change, or undo it, on the thread that writes, so that each key of a burst finds what the one before did;
     let it count at once. A value that is refused is asked for `again`."""
-    app, location = cast("Application", screen.app), screen.engine.location
+    app = cast("Application", screen.app)
+    location = screen.engine.location
 
     def write(memory: Memory, things: Sequence[Any]) -> Done:
         change = plan(configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS))
@@ -358,9 +365,7 @@ def model_rows(
     if calls:
         yield Heading("Last calls", "of 24 hours; no model is sent any of it")
     for call in calls:
-        words = (
-            f"{format_how_long_ago(now, call.at)}  {model.format_seconds(call.seconds)}  {model.call_outcome(call)}"
-        )
+        words = f"{format_how_long_ago(now, call.at)}  {model.format_seconds(call.seconds)}  {model.call_outcome(call)}"
         sign = ("·", "warning") if call.dropped or call.fallback else ("✓", "added")
         yield ModelRow(f"call {call.id}", call.task, words, model.model_call_lines(call, now), sign)
 
@@ -388,7 +393,8 @@ def _pull_row(pull: PullState) -> ModelRow:
     words, sign = "is there.", ("✓", "added")
     if trouble is not None and trouble.kind == "stopped":
         share = f" at {100 * far.done // far.total} %" if far.total else ""
-        words, sign = f"Stopped{share}; pulled again, it continues from there.", ("✕", "warning")
+        words = f"Stopped{share}; pulled again, it continues from there."
+        sign = ("✕", "warning")
     elif trouble is not None:
         words, sign, more = "could not be fetched.", ("✕", "removed"), [trouble.message, f"Next  {trouble.next}"]
     return ModelRow("stop", pull.name, words, [words, *more], sign, "takes this away")
@@ -396,7 +402,8 @@ def _pull_row(pull: PullState) -> ModelRow:
 
 def _trial_row(trial: TrialState | None) -> ModelRow:
     """Return the row of a trial: how it went, or that Enter tries the model."""
-    lines, enter = ["It is asked something small, which says how quick it is."], "tests it"
+    lines = ["It is asked something small, which says how quick it is."]
+    enter = "tests it"
     if trial is not None and trial.trouble is not None:
         lines = [trial.trouble.message, trial.trouble.next]
     elif trial is not None:

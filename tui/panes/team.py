@@ -45,7 +45,9 @@ def read_team(reading: Reading) -> Loaded:
     if not has_shared_records(reading.memory):  # nothing is made to say so
         return Loaded(EntryRows([]))
     with Team(reading.memory) as team:
-        here = {one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held_records()}
+        here = {
+            one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held_records()
+        }
         members = [
             TeamMember(
                 state,

@@ -366,7 +366,9 @@ def _change_sentence(state: str, came: int) -> Iterator[str]:
 def _session_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the sessions: their tokens, and how many have a checkpoint."""
     if not found.conversations:
-        bring = "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
+        bring = (
+            "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
+        )
         yield unknown_figure("covered", "sessions", "none yet", bring)
         return
     most = max(one.tokens for one in found.sessions)
@@ -672,7 +674,9 @@ def draw_trend(trend: Trend, width: int, height: int) -> list[StyledLine]:
 
 def tell_trend(trend: Trend) -> list[str]:
     """Tell a trend in sentences, for people who hear the screen."""
-    counted = [(label, value) for label, value in zip(trend.labels, trend.values, strict=True) if value is not None]
+    counted = [
+        (label, value) for label, value in zip(trend.labels, trend.values, strict=True) if value is not None
+    ]
     if not any(value for _, value in counted):
         return [f"{trend.name.capitalize()}: nothing was counted yet."]
     most = max(counted, key=lambda one: one[1])

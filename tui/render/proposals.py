@@ -62,7 +62,9 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Styl
     cited = " ".join(fact.citation for fact in about)
     decision = proposal.change.get("decision")
     act = "record the decision" if decision else ACCEPT_EFFECTS[proposal.kind]
-    if decision and (old := next((one.citation for one in proposal.evidence if one.citation.startswith("D#")), "")):
+    if decision and (
+        old := next((one.citation for one in proposal.evidence if one.citation.startswith("D#")), "")
+    ):
         act, cited = "record the decision, in the place of", old
     does: StyledLine = [("Accepting".ljust(LABEL_WIDTH), "label"), (f"would {act}", "")]
     lines += [[], [*does, (f" {cited}" if cited else "", "cite")]]
@@ -201,7 +203,9 @@ MISTAKE_PREFIX = f"# {WARNING_SIGN} Not yet: "
 LINE_PATTERN = re.compile(r"\b[Ll]ine (\d+)")
 
 
-def write_batch(proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence[str]] = lambda one: ()) -> str:
+def write_batch(
+    proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence[str]] = lambda one: ()
+) -> str:
     """Return the text to edit, with nothing decided yet. `beside` gives the related facts of each proposal."""
     return BATCH_HEADER + "".join(f"\n{_proposal_block(one, beside(one))}" for one in proposals)
 

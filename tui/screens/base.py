@@ -191,7 +191,11 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
         Binding("slash", "find", "Find", tooltip="Find a command by its name or another word for it"),
         Binding(
-            "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
+            "equals_sign",
+            "rekey",
+            "Another key",
+            id="help.rekey",
+            tooltip="Give what the cursor is on another key",
         ),
     ]
     DEFAULT_CSS = """

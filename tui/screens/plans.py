@@ -116,7 +116,9 @@ class PlanScreen(HelpedScreen[Any]):
     with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
+        Binding(
+            key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True
+        )
         for key in PLAN_KEYS
     ]
     DEFAULT_CSS = """
@@ -177,7 +179,9 @@ class PlanScreen(HelpedScreen[Any]):
         self.query_one("#plan-title", Split).put_both([(visible(plan.title), "bold")], [])
         if plan.column or plan.strategies:
             looks = {name: "bold $text-accent" if name == plan.strategy else "$dim" for name in plan.strategies}
-            ways: list[Piece] = [(f" {name} ", looks[name], f"take_strategy({name!r})") for name in plan.strategies]
+            ways: list[Piece] = [
+                (f" {name} ", looks[name], f"take_strategy({name!r})") for name in plan.strategies
+            ]
             left: list[Piece] = [("strategy ", "$dim", "strategy"), *ways] if ways else []
             self.query_one("#plan-columns", Split).put_both(left, [(plan.column, "$dim")])
         left = [(format_count(len(lines), "record"), "")]

@@ -150,7 +150,9 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         if not self.is_attached:
             return
         lines: list[StyledLine] = [[("Found", "heading")]]
-        lines += [[("  · ", "label"), (self._now(text), "")] for text in (*self._ledger.found, self._model) if text]
+        lines += [
+            [("  · ", "label"), (self._now(text), "")] for text in (*self._ledger.found, self._model) if text
+        ]
         lines += [[], [("Did", "heading")]]
         lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
         for said in self._said.values():

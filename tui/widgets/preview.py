@@ -51,7 +51,9 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll")
+        Binding(
+            key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll"
+        )
         for key in LIST_KEYS
     ]
     DEFAULT_CSS = """

@@ -331,7 +331,9 @@ class Engine:
     def describe(self, record: Record | Step) -> list[StyledLine]:
         """Describe a record, or a step of history, in full."""
         return (
-            describe_step(self.screen, record) if isinstance(record, Step) else describe_record(self.screen, record)
+            describe_step(self.screen, record)
+            if isinstance(record, Step)
+            else describe_record(self.screen, record)
         )
 
     # on worker threads

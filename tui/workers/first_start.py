@@ -84,7 +84,9 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
     here = [(name, title) for name, (folder, title) in KNOWN_AGENTS.items() if os.path.isdir(_home_path(folder))]
     if here:
         name, title = here[0]
-        found.append(f"{format_count(len(here), 'agent')} on this machine: {', '.join(title for _, title in here)}")
+        found.append(
+            f"{format_count(len(here), 'agent')} on this machine: {', '.join(title for _, title in here)}"
+        )
         says = f"connect {title}, so that it is sent what holds here; seen first"
         offers.append(StartOffer("c", says, (("connect", name),)))
     offers.append(StartOffer(key_name("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
