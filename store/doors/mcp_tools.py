@@ -681,9 +681,8 @@ TOOL_FUNCTIONS: dict[str, ToolFunction] = {
 WRITING_TOOLS = tuple(
     name for name, tool in TOOL_SCHEMA_BY_NAME.items() if not tool["annotations"]["readOnlyHint"]
 )
-EMPTY_ANSWERS: dict[
-    str, dict[str, Any]
-] = {  # what a tool gives where the person's rules let a session see nothing
+# what a tool gives where the person's rules let a session see nothing
+EMPTY_ANSWERS: dict[str, dict[str, Any]] = {
     "memory_search": {"results": [], "total": 0, "signals": []},
     "memory_get": {"text": "", "total": 0},
     "memory_context": {"pack": "", "tokens": 0, "citations": []},

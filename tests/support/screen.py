@@ -344,7 +344,7 @@ async def opened(
             if isinstance(app.screen, FirstStartScreen):  # its own tests look at it
                 await person.press("escape")
         yield person
-        assert person.lines, "the last screen can be drawn"
+        await person.until(lambda: person.lines)  # the last screen can be drawn
 
 
 def _shown(found: RecordList) -> list[str]:

@@ -336,7 +336,7 @@ class TestCommands:
         assert "by text" not in narrow.title, "without an order, the pane's own"
         await narrow.hears(
             (":/memory add don't hedge --domain preferences", "Remembered F#15, u to undo"),
-            (":/remember Don't hedge", "F#15 is already known; confirmed, u to undo"),
+            (":/remember Don't hedge", "F#15 is already known; confirmed"),
             (":memory correct F#15 do not hedge", "F#16 replaces F#15, u to undo"),
             (":/memory forget 16", "Forgot F#16, u to undo"),
             (":/memory confirm 6 F#2", "Confirmed 2 facts, u to undo"),

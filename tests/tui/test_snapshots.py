@@ -97,6 +97,10 @@ async def differing(person: Person, screens: SnapshotAssertion) -> list[str]:
     wrong = []
     for name, reach in SCREENS.items():
         await reach(person)
+        seen = ""
+        while (now := drawn(person)) != seen:  # until nothing is drawn any more
+            seen = now
+            await person.settle()
         wrong += [name] if drawn(person) != screens(name=name) else []
     return wrong
 

@@ -123,10 +123,10 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
     says = change.says if when else describe_change(change.then, change.now)
     by = f" · {writer_name(change.by.actor)}, {format_age(now, change.by.at)}" if change.by else ""
     cited, text = change.citation, change.title
+    opens, _, decision = change.citation.partition(" ")
     if change.kind == "link":
-        commit, _, decision = change.citation.partition(" ")
         cited = "link"
-        text = f"{commit} {'relates to' if text == 'relates' else text} {decision}"
+        text = f"{opens} {'relates to' if text == 'relates' else text} {decision}"
 
     def describe(chosen: bool) -> list[StyledLine]:
         return describe_planned(now, plan, change, when, strategy)
@@ -141,6 +141,7 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
         describe,
         change.blocked,
         warned=change.clash,
+        opens=opens,
     )
 
 

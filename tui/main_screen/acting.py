@@ -622,8 +622,8 @@ class ActingScreen(PlacesScreen):
         reads = settle(verb.reads, given)
         if outcome.message:
             said = outcome.message
-            if outcome.wrote_step and verb.name not in UNDO_WORDS:
-                first, *rest = [one for one in said.split(". ") if not one.casefold().startswith("undo ")]
+            first, *rest = [one for one in said.split(". ") if not one.casefold().startswith("undo ")]
+            if outcome.wrote_step and not any("undo" in one for one in rest) and verb.name not in UNDO_WORDS:
                 said = ". ".join([f"{first.removesuffix('.')}, {key_name('memory.undo')} to undo", *rest])
             self.say(said)
         if outcome.lines:

@@ -36,7 +36,7 @@ LINE_EDGES = 4  # cells around the two parts of a line, and between them
 class PlanLine:
     """What would happen to one thing: a sign with its look, what it is, its text and a note at the right. `describe`
     gets whether it is chosen. `stuck` says why it cannot be chosen, `stays` why it cannot be left out; `warned` marks
-    what overwrites another change."""
+    what overwrites another change. Enter opens `opens` where there is nothing to choose."""
 
     key: Hashable
     text: str
@@ -48,6 +48,7 @@ class PlanLine:
     stuck: str = ""
     stays: str = ""
     warned: bool = False
+    opens: str = ""
 
 
 def _alone(key: Hashable) -> frozenset[Hashable]:
@@ -323,7 +324,7 @@ class PlanScreen(HelpedScreen[Any]):
     def action_apply(self) -> None:
         line = self._lines.get(self.row_list.cursor_key)
         if self.plan.looks:
-            self.dismiss(line.cited.split(" ")[0] if line is not None else None)
+            self.dismiss(line.opens if line is not None else None)
         elif not self.chosen and not any(one.stays for one in self.plan.lines):
             said = f"Nothing is chosen: {key_name('plan.choose')} chooses, {key_name('plan.leave')} leaves."
             self.app.notify(said, severity="warning", markup=False)
