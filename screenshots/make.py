@@ -50,7 +50,7 @@ QUESTION = (
 )
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
-    "main": ((120, 34), ("3", *("down",) * 11)),
+    "main": ((120, 34), ("3", *("down",) * 10)),
     "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
     "restore": ((120, 30), ("5", WAIT, "5", WAIT, "down", "R", WAIT, "d", *("down",) * 3)),
     "inbox": ((120, 28), ("1", WAIT, *("down",) * 3)),
