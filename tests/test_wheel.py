@@ -91,7 +91,7 @@ def test_it_is_installed_as_people_do(installer: str, wheel: Path, tmp_path: Pat
     command = _found([str(wheel) if word == "WHEEL" else word for word in start], bare)
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert run([*command, "--version"], project, bare) == f"memoranda {version}\n"
-    opens([*command, "demo"], project, bare, "billing-api", "All 1", "? help")
+    opens([*command, "demo"], project, bare, "billing-api", "All 1", ": more")
     assert run([*command, "remember", "the team is five"], project, bare) == "Remembered F#1.\n"
     assert run([*command, "doctor", "--quick"], project, bare)
     if install:

@@ -49,7 +49,7 @@ class Tab:
 
     def open(self, address: str) -> None:
         self.page.goto(address)
-        self.sees("All 10", "? help")
+        self.sees("All 10", ": more")
 
     @property
     def text(self) -> str:
@@ -152,7 +152,7 @@ def test_a_session_in_a_browser(story: Story, server, context) -> None:
     tab.sees("What it said over time", "ñandú")
     assert [text for text in texts(story) if text.endswith(" y ñandú «日本»")]
     tab.page.reload()
-    tab.sees("All 10", "? help")
+    tab.sees("All 10", ": more")
     tab.type("u")
     tab.sees("Undo step", "correct F#6? y/n")  # it is of another sitting: of the tab before the reload
     tab.type("y")
@@ -161,7 +161,7 @@ def test_a_session_in_a_browser(story: Story, server, context) -> None:
     tab.type("q")
     tab.page.wait_for_selector("body.-closed .ended")
     tab.page.click("text=Open it again")
-    tab.sees("All 10", "? help")
+    tab.sees("All 10", ": more")
     assert tab.errors == []
     assert {urlparse(url).netloc for url in tab.asked} == {urlparse(address).netloc}
 
