@@ -61,7 +61,7 @@ def opens(command: Sequence[str], cwd: Path, env: Mapping[str, str], *texts: str
         terminal.write("/sqlite")
         sees(terminal, "/ sqlite", "Exact ")
         terminal.write("\x1b")
-        sees(terminal, "search everything")
+        sees(terminal, "find, ask, or type")
         terminal.quiet()
         terminal.write("q")
         assert ended(terminal) == 0, terminal.output.decode("utf-8", "replace")[-2000:]
