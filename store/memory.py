@@ -77,10 +77,8 @@ class Memory:
 
     def _settle_moves(self) -> None:
         """Finish the moves that another process broke off."""
-        from store.history.moves import finish_moves
-
         try:
-            self.database.warnings += finish_moves(self.database)
+            self.database.warnings += self.moves.finish_begun()
         except MemorandaError as error:  # a disk that is full, a file that is busy: the next open tries again
             self.database.warnings.append(f"A move of a fact was broken off, and is not finished yet: {error}")
 

@@ -52,11 +52,16 @@ class Moves:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def finish_begun(self) -> list[str]:
+        """Finish, or take back, each move that was begun in this file and not completed; return a sentence for each
+        that could not be finished. Costs one look at an index if there is none."""
+        return [said for move in list_begun_moves(self._database) if (said := _finish_move(self._database, move))]
+
     def move_to_global(self, number: int, *, seen: Fact | None = None, again: bool = False) -> int:
         """Make a fact global; return its number in the person's own memory, which is created if it is missing. In that
         memory itself only its scope is changed. `seen` is the fact as it was shown: raise Conflict if it changed since.
         `again` stores a text that was purged there. Raise NotFound, Conflict, Purged, StorageError."""
-        finish_moves(self._database)
+        self.finish_begun()
         if is_personal_memory(self._database.path):
             self._rescope(number, GLOBAL_FACT_SCOPE, seen)
             return number
@@ -82,7 +87,7 @@ class Moves:
     def move_to_project(self, number: int, *, seen: Fact | None = None, again: bool = False) -> int:
         """Move a global fact into this project; return its number here. In the person's own memory only its scope is
         changed. As `move_to_global`."""
-        finish_moves(self._database)
+        self.finish_begun()
         if is_personal_memory(self._database.path):
             self._rescope(number, PROJECT_FACT_SCOPE, seen)
             return number
@@ -156,12 +161,6 @@ class Moves:
             if row["scope"] == scope:
                 raise InvalidInput(f"{cite('fact', number)} is {where} already.", "Nothing was changed.")
             write.execute("UPDATE facts SET scope = ?, session = '' WHERE id = ?", (Verbatim(scope), number))
-
-
-def finish_moves(database: Database) -> list[str]:
-    """Finish, or take back, each move that was begun in this file and not completed; return a sentence for each
-    that could not be finished. Costs one look at an index if there is none."""
-    return [said for move in list_begun_moves(database) if (said := _finish_move(database, move))]
 
 
 def _finish_move(database: Database, move: FactMove) -> str:

@@ -19,7 +19,6 @@ from store.memory import Memory
 from store.upkeep.adoption import examine_ownership
 from tui.commands.call import Call, Outcome
 from tui.demo import begin_tour
-from tui.demo.builder import build_demo
 from tui.input.arguments import UsageError, verb
 
 # demo.
@@ -40,6 +39,8 @@ def demo(call: Call, folder: str | None = None, *, keep: bool = False) -> Outcom
     """
     if call.location.kind == "option":
         raise InvalidInput("The demo makes a memory of its own.", "Leave --db out; a FOLDER may say where.")
+    from tui.demo.builder import build_demo  # 30 ms of the application's start, which needs what is beside it here
+
     root = _demo_folder(call, folder)
     kept = keep or folder is not None or call.application is None
     try:

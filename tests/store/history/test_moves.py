@@ -9,7 +9,6 @@ from conftest import Clock
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged, StorageError
 from store.base.location import Location, personal_memory_path
 from store.history import history as two_files
-from store.history.moves import finish_moves
 from store.memory import Memory
 
 KEPT = ("fact", "domain", "confidence", "source", "importance", "pinned", "origin", "tags", "created_at")
@@ -225,7 +224,7 @@ def test_it_waits_for_a_personal_memory_to_open(told: Memory, clock: Clock, monk
 def test_what_changed_meanwhile_is_kept_and_the_other_half_taken_back(told: Memory, clock: Clock, monkeypatch) -> None:
     _half(told, monkeypatch)
     told.facts.correct(1, "I write Spanish and English")
-    (said,) = finish_moves(told.database)
+    (said,) = told.moves.finish_begun()
     assert "broken off and taken back: F#1 is superseded" in said
     assert facts(told) == (["the port is 8080", "I write Spanish and English"], [])
     assert two_files.list_begun_moves(told.database) == []
@@ -235,13 +234,13 @@ def test_what_changed_in_both_is_kept_in_both(told: Memory, clock: Clock, monkey
     _half(told, monkeypatch)
     told.facts.correct(1, "I write Spanish and English")
     told.globals.correct(1, "I write Spanish of Buenos Aires")
-    (said,) = finish_moves(told.database)
+    (said,) = told.moves.finish_begun()
     assert "changed since" in said
     assert facts(told) == (
         ["the port is 8080", "I write Spanish and English"],
         ["I write Spanish of Buenos Aires"],
     )
-    assert finish_moves(told.database) == []
+    assert told.moves.finish_begun() == []
 
 
 def test_a_move_that_another_took_back_is_not_done(told: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
