@@ -57,11 +57,9 @@ async def test_the_rule_between_list_and_preview_moves_and_stays(story: Story, s
         await person.follow((":list.more",), (":list.more",))
         more = share(person)
         assert more > before
-        for _ in range(20):
-            await person.command("list.less")
+        await person.follow(*[(":list.less",)] * 20)
         assert 0 < share(person) < before
-        for _ in range(20):
-            await person.command("list.more")
+        await person.follow(*[(":list.more",)] * 20)
         most = share(person)
         assert more < most
     async with opened(story.folder, size=size) as person:
