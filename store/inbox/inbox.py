@@ -404,19 +404,6 @@ class Inbox(Proposals):
         With `edited`, words for both, a new fact replaces it. Raise as `accept` does."""
         return self._decide_one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
-    def supersede(
-        self,
-        number: int,
-        fact: int,
-        edited: str | None = None,
-        *,
-        anyway: bool = False,
-        actor: str = PERSON_ORIGIN,
-    ) -> int | None:
-        """Accept a proposal in place of this fact, which it supersedes; return the id of the new one. Raise as `accept`
-        does."""
-        return self._decide_one(InboxChoice(number, "supersede", edited, fact), anyway, actor)
-
     def join_facts(
         self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON_ORIGIN
     ) -> int:

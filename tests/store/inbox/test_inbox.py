@@ -154,7 +154,7 @@ def test_a_person_may_choose_what_it_supersedes_or_is_merged_with(memory, said):
     merged = memory.facts.get(fact)
     assert (merged.evidence, merged.tags) == (("T#9", f"T#{said}"), ("food", "health"))
     memory.history.undo()
-    new = memory.inbox.supersede(number, fact)
+    new = memory.inbox.decide([InboxChoice(number, "supersede", None, fact)], whole=True).made[number]
     assert memory.facts.get(fact).status == "superseded" and memory.facts.get(new).supersedes == fact
     memory.history.undo()
     new = memory.inbox.merge(number, fact, "Peanuts: allergic, carries an EpiPen")
@@ -372,7 +372,7 @@ def test_a_question_to_forget_is_answered_by_yes_or_no_alone(memory):
     for wrong in (
         lambda: memory.inbox.accept(number, "Uses GitHub"),
         lambda: memory.inbox.merge(number, fact),
-        lambda: memory.inbox.supersede(number, fact),
+        lambda: memory.inbox.decide([InboxChoice(number, "supersede", None, fact)], whole=True),
     ):
         with pytest.raises(InvalidInput, match="asks to forget"):
             wrong()
