@@ -92,13 +92,13 @@ class TestFacts:
             await person.press("o")
             await person.choose(order)
             assert cited(person) == f"F#{story.facts['rounding']}" and first in person.all_rows[0] + person.all_rows[1]
-        await person.press("o")
-        await person.choose("stale")
-        assert person.sees("▲ Stale 2 ×", "2 of 10 · esc all") and {row[1] for row in person.rows} == {"▲"}
+        await person.follow(("o > stale", "▲ Stale 2 ×", "2 of 10 · esc all"))
+        assert {row[1] for row in person.rows} == {"▲"}
         await person.press("escape")
         assert len(person.rows) == 10 and "×" not in person.title
         await person.command("facts zebra")
         assert person.sees("No facts match.") and not person.sees("No facts yet.")
+        await person.follow(("escape ctrl+a ctrl+a f", "No fact holds any more. o shows"))
 
     async def test_a_list_with_room_says_the_domain_and_who_wrote_it(self, story: Story) -> None:
         async with opened(story.folder, (200, 50)) as person:

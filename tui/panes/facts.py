@@ -37,6 +37,7 @@ DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"  # chips beside the 
 DOUBTED_SQL = (
     "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"  # moved, changed, gone
 )
+NONE_HOLDS = "No fact holds any more. {list.only} shows those that were replaced or forgotten."
 SORTS = {"oldest": "by age", "domain": "by domain", "newest": "newest first", "text": "by text"}
 LARGEST_SETTLED = (
     20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
@@ -74,6 +75,7 @@ def read_facts(reading: Reading) -> Loaded:
         facets,
         _title(view, counts),
         len(keys) if whole else None,
+        empty=NONE_HOLDS if 0 < sum(counts.values()) == sum(counts.get(name, 0) for name in GONE_STATES) else "",
         whole=whole,
         kept=(groups, step, memory.globals.step),
     )
