@@ -50,9 +50,8 @@ if TYPE_CHECKING:
 
 DEFAULT_THEME = "textual-dark"
 HOLD_SECONDS = 2.0  # maximum time that keys are buffered
-KEY_GAP_SECONDS = (
-    0.03  # seconds between two keys up to which the second waits until the first is done; a held key's are more
-)
+# seconds between two keys up to which the second waits until the first is done; a held key's are more
+KEY_GAP_SECONDS = 0.03
 LAST_KEY_SECONDS = 0.5  # maximum time that it waits
 WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
 KEPT_MESSAGES = 200  # that are kept for `:messages`

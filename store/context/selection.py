@@ -338,9 +338,8 @@ def _needed_similarity(similarity: float | None, threshold: float) -> str:
 MAX_FOUND_FACTS = 40  # facts that a search may return
 MAX_PINNED_FACTS = 40  # pinned facts that are considered, the most important first
 MAX_PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
-MAX_SEARCH_CHARACTERS = (
-    500  # characters of a question used for the search: of a longer one, the end before the beginning
-)
+# characters of a question used for the search: of a longer one, the end before the beginning
+MAX_SEARCH_CHARACTERS = 500
 TOLD_WORDS_SHARE = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
 MIN_FACT_CHARACTERS = 4  # characters of a fact that is looked for in turns
 FACT_WORD_LETTERS = 5  # letters of a word that identify it

@@ -139,9 +139,8 @@ def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: 
 # "mismo tema, pero…" and "quick question about the same…" do not change it.
 
 MIN_CONTINUITY = 0.4  # calibrated similarity to the text before, below which the topic is another
-SHORT_TEXT_WORDS = (
-    4  # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
-)
+# words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
+SHORT_TEXT_WORDS = 4
 SEARCHED_CHARACTERS = 2_000  # characters that are searched for a phrase that changes the topic
 MIN_DOMAIN_WORDS = 2  # different words of a domain that assign a text to it
 

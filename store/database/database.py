@@ -151,9 +151,8 @@ class Database:
         # what the readers of this connection keep between calls, by name
         self.caches: dict[str, Any] = {}
         self.last_step: int | None = None  # the newest step of history of this connection
-        self.beside: Database | None = (
-            None  # the person's own memory, once it is asked for (store/personal/memory.py)
-        )
+        # the person's own memory, once it is asked for (store/personal/memory.py)
+        self.beside: Database | None = None
         # the moment of the past that is shown, in words; empty for now (store/upkeep/as_of.py)
         self.moment = ""
         self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS

@@ -75,9 +75,8 @@ from store.upkeep.checks import NOTE, OK, Finding
 
 # Ask a client itself whether it sees our server and runs our hooks.
 
-CLIENT_SECONDS = (
-    120.0  # a client may take thirty to give a server up; OpenCode fetches packages at its first start
-)
+# a client may take thirty to give a server up; OpenCode fetches packages at its first start
+CLIENT_SECONDS = 120.0
 CLIENT_OK, CLIENT_WAITS, CLIENT_FAILED, CLIENT_ABSENT = "ok", "waits", "failed", "absent"
 _COLOUR_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _FAILURE_MARKS = {"✗", "✘"}  # what clients put before a server that failed

@@ -165,13 +165,11 @@ def group_connected(pairs: Iterable[tuple[int, int]], most: int) -> list[list[in
 # options not taken, and what its title says after a `not`. A text contradicts it if it states the contrary of the
 # former, or if it names one of the latter and is about the same thing.
 
-DECISION_CANDIDATES = (
-    12  # decisions that one text is compared with, and three times as many facts with one decision
-)
+# decisions that one text is compared with, and three times as many facts with one decision
+DECISION_CANDIDATES = 12
 MOST_NAME_WORDS = 3  # words of an option that its name alone identifies, if it has one
-MIN_SUBJECT_SHARE = (
-    0.5  # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
-)
+# of a text, that must be about the decision; and of what was chosen, above which a text may not name it
+MIN_SUBJECT_SHARE = 0.5
 SHORTEST_FORM = 3  # letters of a word that may have forms
 MIN_CLAIM_WORDS = 2  # words that a title must have to be compared with a sentence
 _INSTEAD = re.compile(

@@ -105,9 +105,8 @@ MOST_TROUBLES = 20  # broken lines that are listed one by one
 INGEST_PAUSE_SECONDS = 0.002  # seconds between two transactions, in which other writers get the file
 INGEST_KEY = "ingest.key"
 TRANSCRIPT_ORIGIN = "import:transcript"
-DOUBTFUL_ORIGIN = (
-    "import:text"  # the origin of turns that others may have written: facts learned from them are proposed
-)
+# the origin of turns that others may have written: facts learned from them are proposed
+DOUBTFUL_ORIGIN = "import:text"
 READABLE_HINT = (
     "Transcripts of Claude Code, JSON lines and `role: text` can be read; exports of ChatGPT and Claude.ai cannot."
 )

@@ -35,9 +35,8 @@ SHARED_FIELDS = {
     "decision": ("title", "chosen", "context", "alternatives", "rationale", "impact", "created"),
 }
 LIST_FIELDS = ("tags", "alternatives")
-SHARED_GLOBAL_SCOPE = (
-    "global"  # the scope of a fact that holds in every project; any other is of its project, and not said
-)
+# the scope of a fact that holds in every project; any other is of its project, and not said
+SHARED_GLOBAL_SCOPE = "global"
 WRITER_PATTERN = re.compile(r"[a-z2-7]{12}\Z")
 RECORD_ID_PATTERN = re.compile(r"([FD])([1-9]\d{0,11})@([a-z2-7]{12})\Z")
 REFERENCE_PATTERN = re.compile(r"[1-9]\d{0,11}@[a-z2-7]{12}\Z")

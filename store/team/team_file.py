@@ -23,9 +23,8 @@ from store.upkeep.optional import TEAM_FILE
 
 WRITERS_ENTRY = "writers"  # kind of entry of the installation: the writer of each memory
 TEAM_BUSY_MS = 2_000
-STREAM_COLUMNS = (
-    "writer, head, seq, digest, name, at, said, believed, key"  # columns of `streams`, fields of StreamState
-)
+# columns of `streams`, fields of StreamState
+STREAM_COLUMNS = "writer, head, seq, digest, name, at, said, believed, key"
 TEAM_SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
 -- up to where each writer's stream was merged; `said` is what is wrong with it now, `believed` the kinds and domains

@@ -187,9 +187,8 @@ def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
 
 # Memories that say the same, and memories that cannot both hold, by words alone.
 
-LONGEST_COMPARED = (
-    400  # characters of a text that is compared for contradictions: of a longer one words prove little
-)
+# characters of a text that is compared for contradictions: of a longer one words prove little
+LONGEST_COMPARED = 400
 SERIES_LENGTH = 3  # texts of the same words, with different numbers or days, from which on they are a list
 FEWEST_WORDS = 2  # words that carry meaning: of less it is the heading that says what it is about
 LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes

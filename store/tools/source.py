@@ -301,9 +301,8 @@ def stripped_texts(value: object) -> tuple[str, ...]:
 
 # Times of other tools, as ours.
 
-FIRST_MILLISECONDS = (
-    10_000_000_000  # a number from here on counts milliseconds: in seconds it would be the year 2286
-)
+# a number from here on counts milliseconds: in seconds it would be the year 2286
+FIRST_MILLISECONDS = 10_000_000_000
 
 
 def parse_foreign_time(value: object) -> str:

@@ -384,9 +384,8 @@ def _format_bytes(size: float) -> str:
 CHAIN_SLICE = 500  # steps that are read in one transaction
 QUICK_STEPS = 1_000  # of the newest steps, with `quick`
 NO_ROWS = (0, sha256().digest(), True)  # the rows of a step that changed none
-LOST_STEPS_KEY = (
-    "salvage.lost"  # in `meta`: {"steps": […], "rows": […]}, the steps whose header or rows could not be read
-)
+# in `meta`: {"steps": […], "rows": […]}, the steps whose header or rows could not be read
+LOST_STEPS_KEY = "salvage.lost"
 HISTORY_STEPS_SQL = """
 SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history
 WHERE seq BETWEEN ? AND ? ORDER BY seq

@@ -55,9 +55,8 @@ from store.upkeep.checks import (
 # found, and so is the damage.
 
 LONG_WAL = 8 << 20  # bytes of the log: eight times the length to which it is truncated without readers
-REREAD_SECONDS = (
-    0.05  # seconds after which a log that seemed damaged is read again: it may have been being written
-)
+# seconds after which a log that seemed damaged is read again: it may have been being written
+REREAD_SECONDS = 0.05
 WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
 

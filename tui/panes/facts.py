@@ -34,14 +34,12 @@ NEEDS: dict[str, tuple[dict[str, Any], str]] = {
     "fresh": ({"state": 0, "pinned": False}, ""),
 }
 DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"  # chips beside the states of facts
-DOUBTED_SQL = (
-    "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"  # moved, changed, gone
-)
+# moved, changed, gone
+DOUBTED_SQL = "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"
 NONE_HOLDS = "No fact holds any more. {list.only} shows those that were replaced or forgotten."
 SORTS = {"oldest": "by age", "domain": "by domain", "newest": "newest first", "text": "by text"}
-LARGEST_SETTLED = (
-    20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
-)
+# facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
+LARGEST_SETTLED = 20_000
 
 
 def read_facts(reading: Reading) -> Loaded:

@@ -197,9 +197,8 @@ class DocumentWorker(Worker):
 # Their writes cause the work (embeddings, questions about similar facts), so it would never end, and they need the CPU.
 # After a pause in their writes it catches up at full speed.
 
-CONTINUOUS_SECONDS = (
-    2.0  # seconds: two writes within them count as continuous; a pause is this long without a write
-)
+# seconds: two writes within them count as continuous; a pause is this long without a write
+CONTINUOUS_SECONDS = 2.0
 PIECE_SECONDS = 0.3  # seconds of work at a time meanwhile
 PIECE_REST = 30  # the pause after a piece, as a multiple of its duration
 
