@@ -22,6 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Offset
 from textual.message_pump import MessagePump
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
@@ -41,8 +42,6 @@ from tui.widgets.bars import SaysDefects
 from tui.widgets.shell import Shell
 
 if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
     from tui.main_screen.screen import MainScreen
     from tui.widgets.record_list import RecordList
     from tui.workers.model_worker import ModelWorker

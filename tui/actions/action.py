@@ -10,7 +10,9 @@ from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+from textual.app import App
 
 from store.base.citations import parse_citation
 from store.base.models import Checkpoint, Record, Step
@@ -22,9 +24,6 @@ from tui.input.verb_table import verb_named
 from tui.screens.dialogs import Find, FormField, Offer
 from tui.screens.plans import Plan
 from tui.workers.engine import ConfirmationNeeded, Engine
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 
 @dataclass(frozen=True)

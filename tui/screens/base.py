@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
+from textual.timer import Timer, TimerCallback
 
 from store.config.configuration import Config
 from tui.input.arguments import help_text
@@ -28,10 +29,6 @@ from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
-
-if TYPE_CHECKING:
-    from textual.timer import Timer, TimerCallback
-
 
 # The interface that screens need of the application.
 

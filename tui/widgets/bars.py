@@ -20,6 +20,8 @@ from tui.theme.line_filters import Piece, escaped_content, pieces_width
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
     from textual.widget import Widget
+else:  # a widget takes its CSS from its first MessagePump base, which must not be one of these
+    MessagePump = Widget = object
 
 
 WIDE_COLUMNS, HUGE_COLUMNS = 100, 160  # columns from which on the preview is beside the list, and wider still
@@ -31,11 +33,6 @@ def layout_class(columns: int) -> str:
 
 
 # Cache a widget's lines until its next refresh.
-
-if TYPE_CHECKING:
-    pass
-else:
-    Widget = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
 
 
 class CachedLines(Widget):
@@ -171,11 +168,6 @@ class Field(Input):
 
 
 # Threads whose unexpected errors are shown to the user.
-
-if TYPE_CHECKING:
-    pass
-else:
-    MessagePump = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
 
 
 class SaysDefects(MessagePump):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -30,10 +30,6 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Bar, CachedLines, Field, SaysDefects, Split
 from tui.workers.engine import Engine
-
-if TYPE_CHECKING:
-    from textual.widgets import Input
-
 
 FIND_HINT = "find, ask, or type a command"
 DEBOUNCE_SECONDS = 0.12  # seconds after the last letter before a search starts
