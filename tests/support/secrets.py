@@ -75,6 +75,9 @@ def _read(table: str, *parts: str) -> dict[str, tuple[list[str], ...]]:
 # label: secrets that are redacted completely, look-alikes that are kept; and before them the places for a secret
 TOKENS = _read("tokens", "secrets", "kept")
 CONTEXTS = _read("contexts", "places", "secrets", "kept")
+# without a secret
+_TEXTS = Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
+SENTENCES = [text for texts in tomllib.loads(_TEXTS).values() for text in texts]
 
 
 def label_of(name: str) -> str:

@@ -8,8 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.secrets import BODY, CONTEXTS, PASSWORD, TOKENS, UPPER, label_of, word
-from support.sentences import SENTENCES
+from support.secrets import BODY, CONTEXTS, PASSWORD, SENTENCES, TOKENS, UPPER, label_of, word
 from support.tables import each
 
 from store.base.errors import InvalidInput
