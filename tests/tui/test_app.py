@@ -279,9 +279,7 @@ class TestTimeline:
         await person.press("backspace")
         assert person.at == "list"
 
-    async def test_a_late_diff_is_not_added_to_another_record(
-        self, story: Story, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_a_late_diff_is_added_to_no_other_record(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
         asked, let_go, read = threading.Event(), threading.Event(), Engine.diff
 
         def slow(engine: Engine, commit: Commit, columns: int) -> list[DescribedLine]:

@@ -1812,9 +1812,7 @@ def test_doctor_makes_no_memory(do: Do, checkout: Path) -> None:
     assert not (checkout / ".memoranda").exists()
 
 
-def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
-    do: Do, lived: Path, meaning: None
-) -> None:
+def test_doctor_names_the_model_and_documents_that_cannot_be_read(do: Do, lived: Path, meaning: None) -> None:
     (lived / "MEMORY.md").write_bytes(b"\x00\x01\xff\xfe" * 100)
     do("index", "documents")
     said = do("doctor")
@@ -2037,9 +2035,7 @@ def test_half_of_a_character_in_an_export_is_a_sentence(do: Do, checkout: Path, 
     assert len(do("facts", "--json").data) == 1
 
 
-def test_a_folder_of_folders_of_conversations_says_which_to_name(
-    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_conversations_says_which_to_name(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that Claude Code keeps is of other projects too."""
     (tmp_path / "projects" / "-work-shop").mkdir(parents=True)
     said = do("import", str(tmp_path / "projects"))

@@ -402,9 +402,7 @@ class TestOthers:
         await person.until(lambda: any("feat: while" in row and f"C#{sha[:7]}" in row for row in person.rows))
         await person.until(lambda: "Read 1 new commit from git." in person.toasts)
 
-    async def test_escape_stops_reading_git_and_keeps_commits(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_escape_stops_git_and_keeps_commits(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The real reading, held after its first report until Escape was pressed."""
         folder = tmp_path / "long"
         repositories.build_repository(folder, commits=1200, merges=5)

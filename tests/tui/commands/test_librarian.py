@@ -53,9 +53,7 @@ def test_what_is_waited_for_is_said_before_the_answer(call: Call, monkeypatch: p
     assert outcome.lines[1].startswith("1 source · scripted:1b")
 
 
-def test_the_answer_that_settles_is_printed_below_what_the_search_found(
-    call: Call, told: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_is_printed_below_the_search(call: Call, told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     told.decisions.decide("Use DuckDB for reports", "DuckDB beside SQLite")
     chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
     monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
@@ -67,9 +65,7 @@ def test_the_answer_that_settles_is_printed_below_what_the_search_found(
 
 
 @pytest.mark.parametrize("tells", [True, False])
-def test_without_a_terminal_only_the_answer_is_printed(
-    call: Call, monkeypatch: pytest.MonkeyPatch, tells: bool
-) -> None:
+def test_in_a_pipe_only_the_answer_is_printed(call: Call, monkeypatch: pytest.MonkeyPatch, tells: bool) -> None:
     monkeypatch.setattr(
         "store.librarian.model_selection.open_selected_model",
         lambda config, **how: Scripted("{}") if not tells else None,
@@ -128,9 +124,7 @@ def test_at_a_terminal_what_is_waited_for_is_shown_and_goes(told: Memory, server
 
 
 @pytest.mark.parametrize("loads", [True, False])
-def test_the_first_records_stand_there_while_the_model_reads_and_ctrl_c_stops_it(
-    told: Memory, server: OllamaServer, loads: bool
-) -> None:
+def test_records_stand_there_meanwhile_and_ctrl_c_stops_it(told: Memory, server: OllamaServer, loads: bool) -> None:
     """Or is being loaded."""
     server.load_hangs, server.loaded, server.fault = loads, set() if loads else {MODEL}, "hangs"
     with Terminal([*COMMAND, "--db", told.location.path], {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:

@@ -75,9 +75,7 @@ SSH = {"SSH_TTY": "/dev/pts/1"}
         ({"TERMUX_VERSION": "0.118", **SSH}, "linux", []),
     ],
 )
-def test_only_what_reaches_the_person_is_tried(
-    environment: dict[str, str], platform: str, expected: list[ClipboardTool]
-) -> None:
+def test_only_what_arrives_is_tried(environment: dict[str, str], platform: str, expected: list[ClipboardTool]) -> None:
     """The best first; over SSH a forwarded display only, for the rest would fill the far machine's clipboard."""
     assert clipboard_tools(environment, platform) == expected
 

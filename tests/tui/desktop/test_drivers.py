@@ -102,9 +102,7 @@ async def test_it_sleeps_while_nothing_comes(reading: Reading, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("gone", [b"", OSError("Input/output error")])
-async def test_it_sleeps_without_a_terminal(
-    reading: Reading, gone: bytes | OSError, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_sleeps_when_cut_off(reading: Reading, gone: bytes | OSError, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a terminal always has something to read, which is nothing."""
     reads = Queue[int]()
 

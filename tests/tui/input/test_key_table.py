@@ -91,9 +91,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
         await person.until(lambda: person.sees("E                  Correct the text", "E  Correct the text"))
 
 
-async def test_a_clash_is_said_at_the_start_and_what_a_box_needs_stays(
-    story: Story, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_clash_is_said_at_first_and_a_boxs_keys_stay(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     remap(record__forget="c", dialog__leave="f2", app__quit="Q", command__open="f9", help__open="f7")
     clash = "c would be record.forget and record.correct; record.forget keeps it."
     fixed = f"dialog.leave cannot have other keys: {FIXED_KEYS['dialog.leave']} needs it as it is."

@@ -67,9 +67,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-async def test_its_evidence_opens_and_all_of_its_conversation_is_taken_back(
-    story: Story, size: tuple[int, int]
-) -> None:
+async def test_its_evidence_opens_and_its_conversation_is_taken_back(story: Story, size: tuple[int, int]) -> None:
     """From the fact, and from the turn it was said in."""
     key = pack_key("fact", say(story, read=True))
     async with opened(story.folder, size) as person:
@@ -152,9 +150,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     circuit_breaker.reset_breakers()
 
 
-async def test_what_a_model_reads_in_it_waits_and_a_key_stops_it_until_later(
-    story: Story, server: OllamaServer
-) -> None:
+async def test_what_a_model_reads_waits_and_a_key_stops_it_until_later(story: Story, server: OllamaServer) -> None:
     server.faults = ["hangs"]
     async with opened(story.folder, WIDE) as person:
         say(story, MENTION)
@@ -169,9 +165,7 @@ async def test_what_a_model_reads_in_it_waits_and_a_key_stops_it_until_later(
         assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
 
 
-async def test_what_is_said_meanwhile_is_learned_by_rule_and_closing_waits_for_no_model(
-    story: Story, server: OllamaServer
-) -> None:
+async def test_meanwhile_rules_learn_and_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
     server.fault = "hangs"
     async with opened(story.folder, WIDE) as person:
         say(story, MENTION)

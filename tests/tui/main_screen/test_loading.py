@@ -19,9 +19,7 @@ from tui.lists.record_rows import Pages, split_by_day
 from tui.panes.facts import PANE
 
 
-async def test_what_others_write_waits_until_a_long_reading_has_rested(
-    story: Story, monkeypatch: pytest.MonkeyPatch, person: Person
-) -> None:
+async def test_others_wait_for_a_long_reading(story: Story, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
     """As long as it took: of a million rows a reading takes a second, and an agent that writes all day does not keep a
     core busy with it. What the person does is shown at once."""
     main, now = person.main, [1000.0]

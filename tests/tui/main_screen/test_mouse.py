@@ -115,9 +115,7 @@ async def test_a_restore_is_chosen_applied_and_left(size: tuple[int, int], perso
     await mouse.sees("changed; K#")
 
 
-async def test_keys_are_done_and_given_from_the_help(
-    story: Story, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_keys_are_done_and_set_in_the_help(story: Story, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """None is read as markup: `[` was, and the application ended."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     async with opened(story.folder, NARROW) as person:

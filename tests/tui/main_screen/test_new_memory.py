@@ -99,9 +99,7 @@ async def test_a_search_that_ends_waits_for_no_meaning(
         assert (person.place, person.at) == ("found", "list")
 
 
-def test_a_defect_while_a_question_gets_its_vector_is_said(
-    tmp_path: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_defect_of_a_questions_vector_is_said(tmp_path: Path, meaning: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """It happens on a thread of its own, where nobody would hear of it."""
 
     def candidates(*given: Any, **more: Any) -> None:

@@ -180,9 +180,7 @@ def test_the_team_s_minutes_are_minutes() -> None:
     assert exchanges == ["team", "team"]
 
 
-async def test_a_log_that_another_program_holds_is_told(
-    story: Story, monkeypatch: pytest.MonkeyPatch, person: Person
-) -> None:
+async def test_a_log_that_is_held_is_told(story: Story, monkeypatch: pytest.MonkeyPatch, person: Person) -> None:
     """Once, with what to do; above as long as it lasts; and again when it comes back."""
     monkeypatch.setattr(wal, "HELD_WAL_BYTES", 200_000)
 

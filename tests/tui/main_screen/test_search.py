@@ -68,9 +68,7 @@ def query(person: Person) -> str:
 # embedding
 
 
-async def test_it_is_embedded_after_the_first_rows_and_at_the_next_look(
-    folder: Path, meaning: None, person: Person
-) -> None:
+async def test_it_is_embedded_after_the_first_rows_and_later(folder: Path, meaning: None, person: Person) -> None:
     """Without a key; and a question then finds by meaning what shares no word with it."""
     with open_memory(folder) as memory:
         assert Vectors(memory.database).pending_counts() == (0, len(FACTS))
@@ -80,9 +78,7 @@ async def test_it_is_embedded_after_the_first_rows_and_at_the_next_look(
         await person.until(lambda: not meanings.is_embedding_due(memory))
 
 
-async def test_a_model_that_failed_or_went_is_named_and_keywords_answer(
-    folder: Path, meaning: None, monkeypatch
-) -> None:
+async def test_a_model_that_failed_is_named_and_keywords_answer(folder: Path, meaning: None, monkeypatch) -> None:
     """A clear word with the reason, no message; it is not tried every second. A click leads to Health."""
     with open_memory(folder) as memory:
         Vectors(memory.database).embed_queue(embedding_models.nano())
@@ -452,9 +448,7 @@ async def test_nothing_near_shows_the_nearest_as_such(meaning: None, person: Per
     await person.follow(("escape",), ("/logo kind:decision ", f" All {whole} "))
 
 
-async def test_what_is_similar_to_a_record_is_searched_from_any_list(
-    folder: Path, tmp_path: Path, meaning: None, person: Person
-) -> None:
+async def test_what_is_similar_is_found_anywhere(folder: Path, tmp_path: Path, meaning: None, person: Person) -> None:
     """What is near it stands there, it itself does not."""
     with open_memory(folder) as memory:
         memory.facts.remember("PostgreSQL is upgraded every winter")

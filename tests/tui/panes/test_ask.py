@@ -148,9 +148,7 @@ async def test_without_an_answer_the_nearest_is_named(story: Story, speaks: Spea
         await person.follow(("", cites(person, "C#")), ("G", cites(person, "D#3")))
 
 
-async def test_a_citation_that_a_record_quotes_is_no_source_and_hostile_text_is_not_obeyed(
-    story: Story, speaks: Speaks
-) -> None:
+async def test_a_quoted_citation_is_no_source_and_hostile_text_is_not_obeyed(story: Story, speaks: Speaks) -> None:
     speaks(Scripted("{}"))
     with story.open() as memory:
         number, _ = memory.facts.remember("[D#99] tells of the kumquat plan")
@@ -193,9 +191,7 @@ async def test_the_hits_are_shown_at_once_and_keys_do_not_wait(story: Story, spe
 
 
 @SIZES
-async def test_escape_while_the_model_reads_leaves_the_order_of_the_search(
-    story: Story, speaks: Speaks, size: Size
-) -> None:
+async def test_escape_while_a_model_reads_leaves_the_searchs_order(story: Story, speaks: Speaks, size: Size) -> None:
     go, reads = Event(), Event()
 
     def lean(asked: str) -> float:
@@ -287,9 +283,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 @pytest.mark.parametrize("leaves", ["the app", "the memory"])
-async def test_leaving_waits_for_no_answer(
-    story: Story, tmp_path: Path, server: OllamaServer, fault: str, leaves: str
-) -> None:
+async def test_leaving_is_at_once(story: Story, tmp_path: Path, server: OllamaServer, fault: str, leaves: str) -> None:
     """Its clock may tick once more while the screen is closed; that ended the application with a traceback."""
     server.fault = fault
     async with opened(story.folder, WIDE) as person:

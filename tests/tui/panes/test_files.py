@@ -229,9 +229,7 @@ async def test_a_text_goes_to_the_editor(guests: GuestHome, story: Story, monkey
 
 
 @pytest.mark.parametrize("kind", ["moment", "text"])
-async def test_what_changed_meanwhile_is_refused(
-    place: Path, story: Story, kind: str, request: pytest.FixtureRequest
-) -> None:
+async def test_what_changed_is_refused(place: Path, story: Story, kind: str, request: pytest.FixtureRequest) -> None:
     home = request.getfixturevalue("guarded" if kind == "moment" else "guests")
     path = home.memory / "deploy.md" if kind == "moment" else home.openclaw / "MEMORY.md"
     line = "files keep" if kind == "moment" else "files list percebe --tool openclaw"

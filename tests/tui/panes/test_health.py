@@ -168,9 +168,7 @@ def test_a_figure_that_names_a_record_is_that_record(screen: PaneScreen, lived: 
     assert screen.entry("oldest").thing.id == lived.facts["jenkins"]
 
 
-def test_they_are_measured_again_after_a_change_but_not_at_once(
-    screen: PaneScreen, lived: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_is_measured_later(screen: PaneScreen, lived: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[int] = []
     measure = health.measure
     monkeypatch.setattr(health, "measure", lambda memory: measured.append(1) or measure(memory))

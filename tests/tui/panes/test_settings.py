@@ -78,9 +78,7 @@ def test_which_are_listed(screen: PaneScreen, chosen: dict[str, str], listed: li
         assert "one is stale after 180 days if its confidence is high, 120 if it is medium or low." in text
 
 
-def test_each_says_its_value_and_where_it_is_from(
-    screen: PaneScreen, story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_says_its_value_and_its_source(screen: PaneScreen, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", "30")
     own = story.folder / ".memoranda" / "config.toml"
     own.write_text("capture_commits = false\n")

@@ -342,9 +342,7 @@ async def test_many_are_decided_in_an_editor(asked: Story, editor: Callable, per
     await person.follow((":record.edit", "Accepted P#1", "rejected P#3", "P#2 waits: There is no fact F#9999."))
 
 
-async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(
-    asked: Story, editor: Callable, person: Person
-) -> None:
+async def test_a_slip_is_kept_until_decided_or_emptied(asked: Story, editor: Callable, person: Person) -> None:
     """As git does: an editor that is closed on the mistake loses no decision; what is wrong stands on top. What none
     waits of any more is not kept."""
     slip = changed("wait P#1=a P#1", "wait P#3=no P#3")
@@ -380,9 +378,7 @@ async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(
     assert "no P#2" not in given[-1] and "The team is seven" in given[-1]
 
 
-def test_a_text_that_only_looks_otherwise_is_not_a_persons_own_and_a_hostile_one_stays_in_its_block(
-    story: Story,
-) -> None:
+def test_wrapped_text_is_not_a_persons_own_and_a_hostile_one_stays_in_its_block(story: Story) -> None:
     """An editor wraps lines and cuts spaces; a blank line is part of the text."""
     with story.open() as memory:
         number = ask(memory, "first paragraph of it\n\nsecond  paragraph")

@@ -47,9 +47,7 @@ def do(story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize("late", [-2_000 * DAY_MS, 0, 800 * DAY_MS])
-def test_no_sentence_is_built_wrongly_at_any_time(
-    story: Story, do: Do, late: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_sentence_is_wrong_at_any_time(story: Story, do: Do, late: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stories.noon(monkeypatch, from_ms(to_ms(NOON) + late))
     cited = [f"{letter}#{number}" for letter in "FDIEKAP" for number in range(1, 4)]
     for words in [*(line.split() for line in READING), *(["show", one] for one in cited)]:

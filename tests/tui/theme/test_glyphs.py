@@ -80,9 +80,7 @@ def test_on_the_command_line_too(story: Story, capsys: pytest.CaptureFixture[str
     assert after.count("\n") >= before.count("\n") > 0
 
 
-def test_letters_of_records_stay_and_scripts_get_what_is_there(
-    story: Story, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_letters_of_records_and_for_scripts_stay(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     wish()
     cli.run_command(["facts", "--db", str(story.path)])
     assert "Alérgica al maní" in capsys.readouterr().out

@@ -154,9 +154,7 @@ async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: p
         assert person.app.theme == "ansi-dark"
 
 
-async def test_what_a_row_and_a_filter_are_can_be_told_without_colour(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rows_and_filters_can_be_told_without_colour(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cursor, mark and both, with the focus and without: six different letters, in plain ones too. A filter by its
     cross, and inverse."""
     assert len(set(RecordList.GUTTER[:4])) == 4

@@ -214,9 +214,7 @@ async def test_the_cursor_keeps_its_row_and_the_row_its_line(app: ListApp, pilot
 
 
 @pytest.mark.parametrize(("focused", "moved", "expected"), [(0, 0, "F21"), (1, 0, "F22"), (0, 1, "F40")])
-async def test_one_that_comes_back_is_selected_again_if_nobody_used_the_list(
-    focused, moved, expected, app: ListApp, pilot: Pilot[None]
-) -> None:
+async def test_one_that_comes_back_is_selected_anew(focused, moved, expected, app: ListApp, pilot: Pilot[None]) -> None:
     """In a list that is used a key would act on another record than the one that is seen."""
     app.list.select("F21")
     if not focused:

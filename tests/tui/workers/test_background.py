@@ -12,9 +12,7 @@ from store.memory import Memory
 from tui.workers.background import IngestWorker, MaintenanceWorker, Worker
 
 
-def test_evidence_is_looked_for_again_after_a_write(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evidence_is_looked_for_after_a_write(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In 10,000 facts it takes six milliseconds to see that there is none."""
     project = BoundProject(memory, tmp_path)
     upkeep = MaintenanceWorker(memory.location, os.fspath(tmp_path), memory.database.clock)

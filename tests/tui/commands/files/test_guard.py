@@ -185,9 +185,7 @@ def test_without_a_look_at_it_what_changed_again_is_not_replaced(do: Do, home: G
     assert do("guard", "restore", "1", "tides.md", "--yes").status == 0
 
 
-def test_watch_prints_a_line_for_each_moment_until_it_is_ended(
-    do: Do, home: GuardedHome, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watch_prints_a_line_for_each_moment(do: Do, home: GuardedHome, monkeypatch: pytest.MonkeyPatch) -> None:
     """The watching itself is tested with the store; here each look is the next one of a list."""
 
     def watched(config: Config, machine: Machine, stop: threading.Event) -> Iterator[LookResult]:

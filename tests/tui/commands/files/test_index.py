@@ -8,9 +8,7 @@ import pytest
 from tui.commands.health import RATE_AFTER_SECONDS, show_progress
 
 
-def test_progress_says_how_many_are_left_and_after_a_while_how_fast(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_progress_has_a_rest_and_a_rate(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What was embedded before it began is not counted; the line is cleared at the end."""
     clock = [100.0]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

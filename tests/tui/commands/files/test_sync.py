@@ -91,9 +91,7 @@ def editor(folder: Path, work: str) -> str:
     return f"{sys.executable} {script}"
 
 
-def test_what_is_changed_in_the_editor_is_the_persons_word(
-    say: Say, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_in_the_editor_is_the_persons_word(say: Say, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = "path.write_text(path.read_text().replace('five', 'six') + '\\nAsk me first.\\n')"
     monkeypatch.setenv("VISUAL", editor(project, work))
     assert "Read MEMORY.md: 1 changed (F#3). `undo 2` takes that back." not in say("sync")
@@ -104,9 +102,7 @@ def test_what_is_changed_in_the_editor_is_the_persons_word(
         assert memory.facts.get(3).origin == "user"
 
 
-def test_what_was_written_in_the_editor_is_kept_where_it_cannot_be_taken(
-    say: Say, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edit_that_cannot_be_taken_is_kept(say: Say, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     say("sync")
     file = project / "MEMORY.md"
     work = f"""
@@ -149,9 +145,7 @@ def test_off_leaves_the_file_alone(say: Say, project: Path) -> None:
 
 
 @pytest.mark.parametrize("opened", [os.openpty, os.pipe])
-def test_watch_says_each_thing_at_once_until_it_is_interrupted(
-    project: Path, opened: Callable[[], tuple[int, int]]
-) -> None:
+def test_watch_says_each_thing_at_once_until_interrupted(project: Path, opened: Callable[[], tuple[int, int]]) -> None:
     """On a terminal, and into a pipe."""
     leader, follower = opened()
     watching = subprocess.Popen([COMMAND, "sync", "--watch"], cwd=project, stdout=follower, stderr=follower)

@@ -183,9 +183,7 @@ def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: P
     assert done.status == 1 and "There is no git repository at" in done.err and "Traceback" not in done.err
 
 
-def test_a_key_that_changed_is_named_and_taken_when_the_person_says_so(
-    two: tuple[Checkout, Checkout], tmp_path: Path
-) -> None:
+def test_a_changed_key_is_named_and_taken_when_a_person_agrees(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
     ana, bob = two
     config = Path(ana.environment["HOME"]) / ".config" / "memoranda" / "config.toml"
     config.parent.mkdir(parents=True)

@@ -84,9 +84,7 @@ def test_what_begins_something_starts_a_memory(do: Do, shop: Path) -> None:
     assert said.status == 0 and "Started a memory" in said.err
 
 
-def test_an_empty_memory_is_read_where_no_state_can_be_kept(
-    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_memory_is_read_without_kept_state(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     assert do("facts").status == 0

@@ -50,9 +50,7 @@ def written() -> dict[str, Any]:
     return tomllib.loads(Path(user_settings_path()).read_text())["agent"]
 
 
-def test_without_ollama_it_says_how_to_get_it_and_that_all_works(
-    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_ollama_it_says_how_to_get_it(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     said = do()
     assert said.status == 0 and said.err == ""
@@ -170,9 +168,7 @@ def test_nothing_to_try(do: Do, server: ModelServer) -> None:
     assert do("test").err == f"Nothing answers at 127.0.0.1:{server.port}. Start Ollama: ollama serve\n"
 
 
-def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_what_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a real terminal, whose last line is the progress."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")

@@ -208,9 +208,7 @@ def test_what_is_set_here_needs_no_leave(do: Do, checkout: Path) -> None:
     assert json.loads(do("config", "--json").out)["problems"] == []
 
 
-def test_a_variable_of_the_environment_wins_and_is_named(
-    do: Do, checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_wins_and_is_named(do: Do, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     do("init")
     told = do("config", "retention_days").out.splitlines()
     assert told[-1] == "$MEMORANDA_RETENTION_DAYS sets it over every file."

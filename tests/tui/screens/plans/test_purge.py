@@ -158,9 +158,7 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
             assert len(person.rows) == rows and ("Remembered F#" in "".join(person.toasts)) == (key == "enter")
 
 
-async def test_a_purge_that_waits_is_finished_while_the_app_is_open(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_purge_that_waits_is_finished_in_the_app(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another process could not finish, the application does by itself."""
     with story.open() as memory:
         plan = memory.purge.plan([("fact", story.facts["hint"])])

@@ -173,9 +173,7 @@ def shown(app: Memoranda) -> str:
     ("key", "unmarked", "found"),  # whether it is read-only, its facts, and proposals that wait
     [("l", False, (True, 1, 0)), ("p", False, (False, 0, 2)), ("w", False, (False, 1, 0)), ("y", True, (False, 1, 0))],
 )
-async def test_the_application_asks_before_it_opens_anything(
-    checkout: Path, key: str, unmarked: bool, found: tuple[bool, int, int]
-) -> None:
+async def test_it_asks_before_it_opens(checkout: Path, key: str, unmarked: bool, found: tuple[bool, int, int]) -> None:
     if unmarked:
         unmark(checkout)
     before = tree(checkout / ".memoranda")
@@ -199,9 +197,7 @@ async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
     assert app.return_code == 1 and tree(checkout / ".memoranda") == before
 
 
-async def test_it_asks_during_the_check_and_takes_no_damaged_file(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_it_asks_in_the_check_and_takes_no_damaged_file(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown_first = threading.Event()
 
     def looking(path: str) -> None:

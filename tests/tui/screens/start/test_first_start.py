@@ -224,9 +224,7 @@ async def test_connecting_an_agent_is_seen_first(remembered: Path) -> None:
         ),
     ],
 )
-async def test_it_says_what_is_missing(
-    tmp_path: Path, files: dict[str, str], said: list[str], unsaid: list[str]
-) -> None:
+async def test_what_is_missing(tmp_path: Path, files: dict[str, str], said: list[str], unsaid: list[str]) -> None:
     if "AGENTS.md" in files:
         _rollout("away", Path.home() / "another", "nothing of this project")
     place = tmp_path / "place"
