@@ -1,6 +1,8 @@
 """The frame: its budgets, one rule for a key, former keys and panes, keys typed ahead, typed commands, bad input."""
 
+import tomllib
 from collections.abc import Hashable
+from pathlib import Path
 
 import pytest
 from support import repositories
@@ -220,57 +222,15 @@ def test_the_tables_keep_the_rule() -> None:
 
 # What the application had before: each key and each pane is found.
 
-# id of a key → its key now; of those without, whether the box finds it
-FORMER_IDS = {
-    "U": "step.undo step.undo-all",
-    "R": "checkpoint.restore checkpoint.recover",
-    "y": "task.move record.confirm",
-    "f": "record.forget",
-    "F": "record.purge",
-    "c": "record.correct record.edit",
-    "n": "search.next",
-    "=": "record.merge",
-    "a": "record.add iteration.turn memory.checkpoint",
-    "p": "record.pin",
-    "-": "fact.mute",
-    "I": "context.ask",
-    "enter": "preview.follow",
-    "→": "preview.next",
-    "←": "preview.previous",
-    "⌫": "preview.back",
-    "u": "memory.undo",
-    "^r": "memory.redo",
-    "/": "librarian.ask search.open list.day",
-    "space": "mark.toggle mark.range",
-    "@": "past.look history.since",
-    ":": "command.open palette.open more.open",
-    "#": "record.tag",
-    "?": "help.open",
-    "^a": "mark.all",
-    "Y": "record.copy record.copy-text",
-    "L": "record.link record.bind",
-    "S": "record.supersede",
-    "o": "list.sort list.filter list.only list.hidden",
-    "1": "pane.inbox",
-    "2": "pane.facts pane.tasks",
-    "3": "pane.timeline",
-    "4": "pane.context pane.librarian",
-    "5": "pane.checkpoints pane.history",
-    "tab": "pane.next pane.previous list.next-heading list.previous-heading",
-    "z": "preview.alone list.alone",
-    "esc": "screen.leave",
-    "q": "app.quit",
-    "": "fact.move search.why search.related preview.forward memory.export inbox.duplicates search.previous list.less"
-    " list.more preview.down preview.up theme.choose messages.open tour.toggle index.toggle memory.open model.open",
-}
+FORMER = tomllib.loads(Path(__file__).with_name("former.toml").read_text("utf-8"))
 GONE = "sidebar.toggle pane.health"  # there is no sidebar, and health is a view
 
 
 async def test_each_former_key_has_its_key_or_is_found_in_the_box(person: Person) -> None:
     shown = {show_key(one) for key in KEYS for one in key.keys.split(",")}
-    ids = [id for some in FORMER_IDS.values() for id in some.split()]
-    assert set(FORMER_IDS) - {""} <= shown and len(ids) + len(GONE.split()) == 81
-    assert set(FORMER_IDS[""].split()) <= set(KEYS_BY_ID)
+    ids = [id for some in FORMER["keys"].values() for id in some.split()]
+    assert FORMER["keys"].keys() - {""} <= shown and len(ids) + len(GONE.split()) == 81
+    assert set(FORMER["keys"][""].split()) <= set(KEYS_BY_ID)
     await person.press("colon")
     for key in [KEYS_BY_ID[id] for id in ids if id in KEYS_BY_ID and not KEYS_BY_ID[id].keys]:
         for words in filter(None, (key.id, key.former)):
@@ -279,33 +239,8 @@ async def test_each_former_key_has_its_key_or_is_found_in_the_box(person: Person
             assert any(key.help[:40] in one for one in offers(person)[:3]), (words, offers(person)[:5])
 
 
-# line → the place that it leads to, and what is seen there
-FORMER_PLACES = {
-    "facts": ("facts", "Stale 2"),
-    "timeline": ("timeline", "Facturas en PDF/A"),
-    "ask who is in the team": ("ask", "“Team of five"),
-    "checkpoints": ("history", "Checkpoints 1 ×"),
-    "history": ("history", "remember F#12"),
-    "tasks": ("facts", "Tasks 2 ×"),
-    "inbox": ("today", "Nothing needs you."),
-    "context how big is the team": ("ask", "of 3,050 tokens"),
-    "agents": ("agents", "0 at work"),
-    "team": ("team", "Nobody shares yet."),
-    "settings": ("settings", "Theme"),
-    "scan": ("files", "Wrong 0 ×"),
-    "guard": ("files", "Changes 0 ×"),
-    "guest": ("files", "Texts 0 ×"),
-    "verify": ("facts", "Bind one: memoranda bind"),
-    "doctor": ("health", "Nothing is wrong."),
-    "health --plot -": ("health", "facts by age"),
-    "stats": ("health", "facts by age"),
-    "model": ("settings", "Test the model"),
-    "team replica words": ("facts", "No database is set."),
-}
-
-
 async def test_each_of_the_twenty_places_is_reached(person: Person) -> None:
-    for line, (place, seen) in FORMER_PLACES.items():
+    for line, (place, seen) in FORMER["places"].items():
         await person.start_again()
         await person.command(line)
         assert person.place == place and person.sees(seen), (line, person.place, *person.lines)

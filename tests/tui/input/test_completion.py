@@ -42,6 +42,36 @@ def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
     return [candidate.text for candidate in complete_line(*split_line(line), **options)]
 
 
+# what is typed→what is offered in the place of its last word: in the application, in bash
+NEXT = """
+list --so→--sort | list --sort ne→newest | list --sort newest --so→ | list --sort=newest --so→ |
+list --sort=newest wo→work | decide x --alternative y --al→--alternative | remember --tag x --ta→--tag |
+list wo→work | list more words wo→work | list --sort newest wo→work | list --all wo→work | remember wo→ |
+remember --tag → | remember --tag --do→ | remember -- --do→ | list -- wo→work |
+health --index →documents rebuild download | health --index rebuild re→ | config model u→use |
+link HEAD →--type --off --db --json --help | restore 1 --y→--yes | --db x.db tim→timeline |
+--db=x.db --json tim→timeline | --db → | list --db → | list --db x.db --so→--sort | --d→--db | /mem→/memory |
+/memory →list add correct confirm forget export | memory fo→forget | /memory list --so→--sort |
+/memory list --sort ne→newest | /memory nothing x→ | /list wo→work | nothing --→ | José's --→ |
+remember José's --do→--domain | remember 'the --domain' --do→--domain | config the→theme |
+config badges →unicode ascii | config enabled →true false | config retention_days 3→ |
+config keys.record.f→keys.record.forget
+"""
+OFFERED = """
+lis→list | --→--db --json --help --version | list --so→--sort | list --sort n→newest | list --sort=n→newest |
+list --sort=newest --so→ | list --sort newest --so→ | decide x --alternative y --al→--alternative | list wo→work |
+list more --all words wo→work | list -- wo→work | remember -- --do→ | remember wo→ | remember --tag → |
+--db other.db lis→list | export x no→ | show no→ | restore 3 --kind f→fact | restore 3 --kind fact --ki→--kind |
+task →add start done reopen | stats --j→--json
+"""
+
+
+def table(text: str) -> list[tuple[str, list[str]]]:
+    """The rows of NEXT or OFFERED."""
+    rows = (row.partition("→") for row in text.strip("\n").replace("|\n", "| ").split(" | "))
+    return [(typed, words.split()) for typed, _, words in rows]
+
+
 # the table ----------------------------------------------------------------------------------------------------------
 
 
@@ -84,52 +114,7 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [
-        ("list --so", ["--sort"]),
-        ("list --sort ne", ["newest"]),
-        ("list --sort newest --so", []),
-        ("list --sort=newest --so", []),
-        ("list --sort=newest wo", ["work"]),
-        ("list wo --sort=newest ", list(dict.fromkeys([*LISTINGS, *DOMAINS]))),
-        ("decide x --alternative y --al", ["--alternative"]),
-        ("remember --tag x --ta", ["--tag"]),
-        ("list wo", ["work"]),
-        ("list more words wo", ["work"]),
-        ("list --sort newest wo", ["work"]),
-        ("list --all wo", ["work"]),
-        ("remember wo", []),
-        ("remember --tag ", []),
-        ("remember --tag --do", []),
-        ("remember -- --do", []),
-        ("list -- wo", ["work"]),
-        ("health --index ", ["documents", "rebuild", "download"]),
-        ("health --index rebuild re", []),
-        ("config model u", ["use"]),
-        ("link HEAD ", ["--type", "--off", "--db", "--json", "--help"]),
-        ("restore 1 --y", ["--yes"]),
-        ("--db x.db tim", ["timeline"]),
-        ("--db=x.db --json tim", ["timeline"]),
-        ("--db ", []),
-        ("list --db ", []),
-        ("list --db x.db --so", ["--sort"]),
-        ("--d", ["--db"]),
-        ("/mem", ["/memory"]),
-        ("/memory ", ["list", "add", "correct", "confirm", "forget", "export"]),
-        ("memory fo", ["forget"]),
-        ("/memory list --so", ["--sort"]),
-        ("/memory list --sort ne", ["newest"]),
-        ("/memory nothing x", []),
-        ("/list wo", ["work"]),
-        ("nothing --", []),
-        ("José's --", []),
-        ("remember José's --do", ["--domain"]),
-        ("remember 'the --domain' --do", ["--domain"]),
-        ("config the", ["theme"]),
-        ("config badges ", ["unicode", "ascii"]),
-        ("config enabled ", ["true", "false"]),
-        ("config retention_days 3", []),
-        ("config keys.record.f", ["keys.record.forget"]),
-    ],
+    [*table(NEXT), ("list wo --sort=newest ", list(dict.fromkeys([*LISTINGS, *DOMAINS])))],
 )
 def test_what_may_come_next(line: str, expected: list[str]) -> None:
     found = offered(line)
@@ -174,33 +159,13 @@ def needs(shell: str) -> str:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("lis", ["list"]),
+        *table(OFFERED),
         ("", [*VERB_NAMES, "memory"]),
-        ("--", ["--db", "--json", "--help", "--version"]),
-        ("list --so", ["--sort"]),
         ("list --sort ", list(FACT_ORDERS)),
-        ("list --sort n", ["newest"]),
-        ("list --sort=n", ["newest"]),
         ("list --sort=", list(FACT_ORDERS)),
-        ("list --sort=newest --so", []),
-        ("list --sort newest --so", []),
-        ("decide x --alternative y --al", ["--alternative"]),
-        ("list wo", ["work"]),
-        ("list more --all words wo", ["work"]),
-        ("list -- wo", ["work"]),
-        ("remember -- --do", []),
-        ("remember wo", []),
-        ("remember --tag ", []),
         ("--db oth", [FILES]),
         ("list --db oth", [FILES]),
-        ("--db other.db lis", ["list"]),
         ("export no", [FILES]),
-        ("export x no", []),
-        ("show no", []),
-        ("restore 3 --kind f", ["fact"]),
-        ("restore 3 --kind fact --ki", ["--kind"]),
-        ("task ", ["add", "start", "done", "reopen"]),
-        ("stats --j", ["--json"]),
     ],
 )
 def test_what_a_shell_is_offered(line: str, expected: list[str]) -> None:
