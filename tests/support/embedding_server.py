@@ -6,34 +6,18 @@ Fakes `/api/tags` and `/api/embed` as Ollama answers them (names, digests, lists
 model is requested, so that similar texts have similar vectors. It loads no other model, counts no tokens, and does not
 stream. `fault` selects a failure that real servers have."""
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from support.http_server import LocalHandler, LocalServer
 
 MODEL = "multilingual-e5-small:latest"
 KEY = "sk-of-a-test"
-FAULTS = (
-    "busy",
-    "broken",
-    "hangs",
-    "cut",
-    "html",
-    "empty body",
-    "other shape",
-    "too few",
-    "no vectors",
-    "wrong size",
-    "nan",
-    "zero",
-    "words",
-    "moved",
-)
+FAULTS = "busy,broken,hangs,cut,html,empty body,other shape,too few,no vectors,wrong size".split(",")
+FAULTS += "nan,zero,words,moved".split(",")
 
 
-class EmbeddingServer:
+class EmbeddingServer(LocalServer):
     """Listens at `address`; `asked` are the lists of texts received, `requests` the headers and the bodies; `fault` is
     one of FAULTS, or a text that it fails on."""
 
@@ -45,56 +29,39 @@ class EmbeddingServer:
         self.chokes_on = ""
         self.models = [MODEL]
         self.key = ""
-        self.let_go = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def close(self) -> None:
-        self.let_go.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(_handler(self))
 
 
-def _handler(owner: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        disable_nagle_algorithm = True  # head and body are two writes: the second would wait 40 ms for an answer
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *arguments: object) -> None:
-            """Log nothing."""
-
+def _handler(owner: EmbeddingServer) -> type[LocalHandler]:
+    class Handler(LocalHandler):
         def do_GET(self) -> None:
             if self.path == "/api/tags":
-                self._json(
-                    {
-                        "models": [
-                            {"model": name, "name": name, "digest": "d1ce57" * 10, "size": 1} for name in owner.models
-                        ]
-                    }
-                )
+                listed = [{"model": name, "name": name, "digest": "d1ce57" * 10, "size": 1} for name in owner.models]
+                self.send_json({"models": listed})
             else:
-                self._json({"error": "not found"}, 404)
+                self.send_json({"error": "not found"}, 404)
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = self.read_json()
             texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
             owner.asked.append(texts)
             owner.requests.append(({name.lower(): value for name, value in self.headers.items()}, asked))
             openai = self.path == "/v1/embeddings"
             if openai and owner.key and self.headers.get("Authorization") != f"Bearer {owner.key}":
-                return self._json({"error": {"message": "bad key"}}, 401)
+                return self.send_json({"error": {"message": "bad key"}}, 401)
             if not openai and asked["model"].removesuffix(":latest") + ":latest" not in owner.models:
-                return self._json({"error": f"model '{asked['model']}' not found"}, 404)
+                return self.send_json({"error": f"model '{asked['model']}' not found"}, 404)
             if owner.chokes_on and any(owner.chokes_on in text for text in texts):
-                return self._json({"error": "failed to encode response: unsupported value: NaN"}, 500)
+                return self.send_json({"error": "failed to encode response: unsupported value: NaN"}, 500)
             if self._fails(openai):
                 return None
             rows = self._bent(owner.encode(texts).astype(float).tolist())
             if openai:
                 data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(rows)]
-                return self._json({"object": "list", "data": data[::-1], "model": asked["model"]})
-            return self._json({"model": asked["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1})
+                return self.send_json({"object": "list", "data": data[::-1], "model": asked["model"]})
+            return self.send_json(
+                {"model": asked["model"], "embeddings": rows, "total_duration": 1, "load_duration": 1}
+            )
 
         def _bent(self, rows: list[Any]) -> list[Any]:
             match owner.fault:
@@ -115,38 +82,26 @@ def _handler(owner: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
         def _fails(self, openai: bool) -> bool:
             match owner.fault:
                 case "busy":
-                    self._json({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
+                    self.send_json({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
                 case "broken":
-                    self._json({"error": "something went wrong"}, 500)
+                    self.send_json({"error": "something went wrong"}, 500)
                 case "hangs":
-                    owner.let_go.wait(20)
+                    owner.over.wait(20)
                     self.close_connection = True
                 case "cut":
                     self.connection.close()
                     self.close_connection = True
                 case "html":
-                    self._bytes(b"<html><body>It works!</body></html>")
+                    self.send_bytes(b"<html><body>It works!</body></html>")
                 case "empty body":
-                    self._bytes(b"")
+                    self.send_bytes(b"")
                 case "other shape":
-                    self._json({"result": {"vectors": 3}})
+                    self.send_json({"result": {"vectors": 3}})
                 case "moved":
-                    self.send_response(307)
-                    self.send_header("Location", "http://127.0.0.1:1/elsewhere")
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
+                    self.send_bytes(b"", 307, Location="http://127.0.0.1:1/elsewhere")
                 case _:
                     return False
             return True
-
-        def _json(self, value: object, status: int = 200) -> None:
-            self._bytes(json.dumps(value).encode(), status)
-
-        def _bytes(self, body: bytes, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
     return Handler
 

@@ -7,15 +7,16 @@ a failure that real servers have; `hold` suspends a pull, or an answer, until it
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.http_server import LocalHandler, LocalServer
 
 LAYERS = (("sha256:5ee4f07cdb9b", 1_929_903_264), ("sha256:66b9ea09bd5b", 68))
 COUNTS = {"eval_count": 24, "eval_duration": 800_000_000}
 FAULTS = "hangs trickles html cut empty shape busy error".split()
 
 
-class ModelServer:
+class ModelServer(LocalServer):
     """Listens at `address`; `installed` are its models by name, `loaded` those in memory; `pulled` the bytes it has of
     each layer, `step` the size of a chunk; `breaks` an error in the middle of a pull; `paths` the requests; `left` is
     set when a client disconnected during a pull."""
@@ -35,42 +36,21 @@ class ModelServer:
         self.hold.set()
         self.held = threading.Event()  # set when a request waits for `hold`
         self.left = threading.Event()
-        self.over = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        self.port = self._server.server_port
-        self.address = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        super().__init__(_handler(self))
 
     @property
     def models(self) -> list[dict[str, Any]]:
         details = {"family": "qwen2", "format": "gguf", "parameter_size": "3.1B", "quantization_level": "Q4_K_M"}
-        return [
-            {"name": name, "model": name, "size": size, "digest": "d1ce57" * 10, "details": details}
-            for name, size in self.installed.items()
-        ]
+        known = {"digest": "d1ce57" * 10, "details": details}
+        return [{"name": name, "model": name, "size": size, **known} for name, size in self.installed.items()]
 
     def close(self) -> None:
-        self.over.set()
         self.hold.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore disconnected clients."""
-
-
-def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        disable_nagle_algorithm = True  # head and body are two writes: the second would wait 40 ms for an answer
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *arguments: object) -> None:
-            """Log nothing."""
-
+def _handler(owner: ModelServer) -> type[LocalHandler]:
+    class Handler(LocalHandler):
         def do_GET(self) -> None:
             owner.paths.append(self.path)
             if owner.fault and self._fails():
@@ -82,12 +62,12 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                 "/api/ps": {"models": loaded},
             }
             if self.path in answers:
-                self._bytes(json.dumps(answers[self.path]).encode())
+                self.send_json(answers[self.path])
             else:
-                self._bytes(b"404 page not found", 404)
+                self.send_bytes(b"404 page not found", 404)
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = self.read_json()
             owner.paths.append(self.path)
             owner.asked.append(asked)
             if owner.fault and self._fails():
@@ -97,12 +77,12 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
         # answers
 
         def _pull(self, name: str) -> None:
-            self._begin()
+            self.begin_stream()
             try:
                 self._line(status="pulling manifest")
                 if owner.breaks:
                     self._line(error=owner.breaks)
-                    return self._end()
+                    return self.send_chunk(b"")
                 for digest, total in LAYERS:
                     while True:
                         done = owner.pulled.get(digest, 0)
@@ -118,7 +98,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                     if status == "success" and owner.fault != "":
                         break
                     self._line(status=status)
-                self._end()
+                self.send_chunk(b"")
             except OSError:
                 owner.left.set()
 
@@ -136,7 +116,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
         def _chat(self, asked: dict[str, Any]) -> None:
             name = asked["model"]
             if name not in owner.installed:
-                return self._bytes(json.dumps({"error": f"model '{name}' not found"}).encode(), 404)
+                return self.send_json({"error": f"model '{name}' not found"}, 404)
             if not owner.hold.is_set():
                 owner.held.set()
                 try:
@@ -145,28 +125,18 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                     return owner.left.set()
             loading = 0 if name in owner.loaded else owner.load_seconds
             owner.loaded.add(name)
-            self._begin()
+            self.begin_stream()
             for word in owner.says.split():
                 self._line(model=name, message={"role": "assistant", "content": f"{word} "}, done=False)
             last = {"model": name, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
             took = {"prompt_eval_count": 20, "total_duration": 10**9, "load_duration": int(loading * 10**9)}
             self._line(**last, **{**took, **COUNTS})
-            return self._end()
+            return self.send_chunk(b"")
 
         # protocol
 
-        def _begin(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-ndjson")
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-
         def _line(self, **fields: object) -> None:
-            data = json.dumps(fields).encode() + b"\n"
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-
-        def _end(self) -> None:
-            self.wfile.write(b"0\r\n\r\n")
+            self.send_chunk(json.dumps(fields).encode() + b"\n")
 
         def _fails(self) -> bool:
             match owner.fault:
@@ -174,26 +144,21 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                     owner.over.wait(20)
                     self.close_connection = True
                 case "trickles":
-                    self.send_response(200)
-                    self.send_header("Content-Length", "100000")
-                    self.end_headers()
+                    self.send_bytes(b"", length=100_000)
                     self._trickle()
                 case "html":
-                    self._bytes(b"<html><body>It works!</body></html>")
+                    self.send_bytes(b"<html><body>It works!</body></html>")
                 case "cut":
-                    self.send_response(200)
-                    self.send_header("Content-Length", "5000")
-                    self.end_headers()
-                    self.wfile.write(b'{"version": "0.1')
+                    self.send_bytes(b'{"version": "0.1', length=5_000)
                     self.close_connection = True
                 case "empty":
-                    self._bytes(b"")
+                    self.send_bytes(b"")
                 case "shape":
-                    self._bytes(b'{"version": 3, "models": {"a": 1}}')
+                    self.send_bytes(b'{"version": 3, "models": {"a": 1}}')
                 case "busy":
-                    self._bytes(b'{"error": "server busy, please try again.  maximum pending requests exceeded"}', 503)
+                    self.send_json({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
                 case "error":
-                    self._bytes(b'{"error": "something went wrong"}', 500)
+                    self.send_bytes(b'{"error": "something went wrong"}', 500)
                 case _:
                     return False
             return True
@@ -205,11 +170,5 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
             except OSError:
                 pass
             self.close_connection = True
-
-        def _bytes(self, body: bytes, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
     return Handler

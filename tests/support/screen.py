@@ -103,6 +103,11 @@ class Person:
         return _texts(self.main.pane.preview)
 
     @property
+    def told(self) -> str:
+        """Return the preview, whose lines are wrapped, as one."""
+        return " ".join(" ".join(self.preview).split())
+
+    @property
     def plan(self) -> list[str]:
         """Return the rows of the plan's screen."""
         return _shown(self.app.screen.query_one("#plan", RecordList))
@@ -282,17 +287,14 @@ class Person:
         """Return whether messages are pending. A pause of Pilot ends by drawing, which may post more."""
         screen = self.app.screen
         pumps = [self.app, *screen.walk_children(with_self=True)]
-        return bool(screen._callbacks or self.app._held) or any(
-            pump.message_queue_size or pump._next_callbacks for pump in pumps
-        )
+        waiting = (pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        return bool(screen._callbacks or self.app._held) or any(waiting)
 
     async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
         """Wait until `condition` holds."""
         end = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < end, "\n".join(
-                ["this did not come about; the screen:", *self.lines, *self.toasts]
-            )
+            assert time.monotonic() < end, "\n".join(["this did not come about; screen:", *self.lines, *self.toasts])
             await asyncio.sleep(0.01)
             self.app.screen._on_timer_update()  # draw what changed, as its timer would
 

@@ -1,5 +1,6 @@
 """What the stories of the application and the command line share: no model works beside them unless they ask for it."""
 
+import contextlib
 import gc
 import io
 import sys
@@ -11,12 +12,15 @@ import pytest
 import textual.app
 import textual.pilot
 from support.commands import Do, runner
+from support.ollama_server import Serve
 from support.screen import HUGE, NARROW, WIDE, Person, idle, opened, utc, wait_for_screen
 from support.stories import Story, copy
 from textual._compositor import Compositor
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
+
+from store.librarian import chat as circuit_breaker
 
 __all__ = ["utc"]
 
@@ -98,6 +102,21 @@ def time_to_catch_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def meaning(without_a_model: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real model of vectors answers."""
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
+
+
+@pytest.fixture
+def serve(without_a_model: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Lets a server of models be the one that is asked; it is closed in the end."""
+    with contextlib.ExitStack() as servers:
+
+        def serve(server: Any) -> Any:
+            circuit_breaker.reset_breakers()
+            monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+            monkeypatch.setenv("OLLAMA_HOST", server.address)
+            return servers.enter_context(contextlib.closing(server))
+
+        yield serve
+    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture

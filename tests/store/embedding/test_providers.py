@@ -35,7 +35,7 @@ def server() -> Iterator[EmbeddingServer]:
 def well(server: EmbeddingServer) -> None:
     server.fault = server.chokes_on = server.key = ""
     server.models = [MODEL]
-    server.let_go.clear()
+    server.over.clear()
     server.asked.clear()
 
 
@@ -199,7 +199,7 @@ def test_a_server_in_trouble_is_a_sentence(server: EmbeddingServer, name: str, f
             engine(name, server, seconds)
     assert time.monotonic() - started < 10
     server.fault = ""
-    server.let_go.set()
+    server.over.set()
     assert len(opened.passages(["my secret"])) == 1, "it does not come back"
 
 

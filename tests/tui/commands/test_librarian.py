@@ -5,11 +5,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from support.chats import Scripted
-from support.ollama_server import MODEL, OllamaServer
+from support.ollama_server import MODEL, OllamaServer, Serve
 
 from bench.terminal import Terminal
 from store.librarian.librarian import Librarian
@@ -66,10 +66,8 @@ def test_the_answer_is_printed_below_the_search(call: Call, told: Memory, monkey
 
 @pytest.mark.parametrize("tells", [True, False])
 def test_in_a_pipe_only_the_answer_is_printed(call: Call, monkeypatch: pytest.MonkeyPatch, tells: bool) -> None:
-    monkeypatch.setattr(
-        "store.librarian.model_selection.open_selected_model",
-        lambda config, **how: Scripted("{}") if not tells else None,
-    )
+    chat = None if tells else Scripted("{}")
+    monkeypatch.setattr("store.librarian.model_selection.open_selected_model", lambda config, **how: chat)
     lines: list[str] = []
     call.tell = lines.append if tells else None
     outcome = ask(call, QUESTION.split())
@@ -86,13 +84,8 @@ def test_a_question_of_the_data_prints_its_filter(call: Call) -> None:
 
 def test_scripts_get_each_quote_with_its_place(call: Call) -> None:
     data = answer_json(call, Librarian(call.memory).ask(QUESTION))
-    assert {
-        "citation": "D#1",
-        "field": "rationale",
-        "start": 0,
-        "end": 30,
-        "text": "One file and no service to run",
-    } in (data["quotes"])  # type: ignore[operator]
+    quote = {"citation": "D#1", "field": "rationale", "start": 0, "end": 30, "text": "One file and no service to run"}
+    assert quote in data["quotes"]  # type: ignore[operator]
 
 
 def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(call: Call, told: Memory) -> None:
@@ -106,12 +99,10 @@ def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(call: Call, told:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    server = OllamaServer("Yes")
+def server(serve: Serve) -> OllamaServer:
+    server = serve(OllamaServer("Yes"))
     server.loaded = set()
-    yield server
-    server.close()
+    return server
 
 
 def test_at_a_terminal_what_is_waited_for_is_shown_and_goes(told: Memory, server: OllamaServer) -> None:

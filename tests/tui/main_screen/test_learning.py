@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 from support.commands import Do
-from support.ollama_server import OllamaServer
+from support.ollama_server import OllamaServer, Serve
 from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.tables import each
@@ -15,7 +14,6 @@ from store.base.models import Fact, Turn
 from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
-from store.librarian import chat as circuit_breaker
 from tui.render.details import sentence_with
 
 SAID = (
@@ -62,7 +60,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
     await person.follow(
         ("a > Direct answers, no hedging!!", "1 Today 1"),
         ("a > Direct answer, no hedging", "1 Today 2", "Similar facts are known already: a question waits"),
-        ("1", lambda: re.search("say the same|look like the same", " ".join(" ".join(person.preview).split()))),
+        ("1", lambda: re.search("say the same|look like the same", person.told)),
     )
 
 
@@ -73,9 +71,8 @@ async def test_its_evidence_opens_and_its_conversation_is_taken_back(story: Stor
     async with opened(story.folder, size) as person:
         for on in ("the fact", "the turn"):
             await person.put_cursor(key)
-            preview = " ".join(" ".join(person.preview).split())
-            assert "Said by talk:monday, explicit" in preview
-            assert "“Recordá que el deploy se hace los martes.”" in preview
+            assert "Said by talk:monday, explicit" in person.told
+            assert "“Recordá que el deploy se hace los martes.”" in person.told
             await person.press("right", "enter")
             assert isinstance(person.record, Turn) and person.record.session == "monday"
             if on == "the fact":
@@ -140,14 +137,8 @@ def reads(messages: list[dict[str, str]]) -> str:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset_breakers()
-    server = OllamaServer(reads)
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    yield server
-    server.close()
-    circuit_breaker.reset_breakers()
+def server(serve: Serve) -> OllamaServer:
+    return serve(OllamaServer(reads))
 
 
 async def test_what_a_model_reads_waits_and_a_key_stops_it_until_later(story: Story, server: OllamaServer) -> None:

@@ -2,7 +2,7 @@
 for a question, what it costs, and why each fact is in or out."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 from support.chats import Scripted
 from support.commands import Do
-from support.ollama_server import OllamaServer
+from support.ollama_server import OllamaServer, Serve
 from support.screen import HUGE, NARROW, WIDE, Person, opened
 from support.stories import Story
 from support.strangers import PAYLOADS
@@ -23,7 +23,6 @@ from store.context.builder import AgentTool, Context
 from store.context.selection import ConsideredFact
 from store.conversations.turns import NewTurn
 from store.inbox import duplicates
-from store.librarian import chat as circuit_breaker
 from tui.lists.context_rows import WHOLE_TEXT, ContextRows
 
 Size = tuple[int, int]
@@ -48,9 +47,7 @@ def talk(person: Person) -> str:
     """The conversation, whose lines are wrapped, as one."""
     rows = person.record_list.rows
     assert person.place == "ask" and rows is not None
-    return " ".join(
-        " ".join(text for at in range(len(rows)) for line in rows.lines(at, 999) for text, _ in line).split()
-    )
+    return " ".join(" ".join(one for at in range(len(rows)) for line in rows.lines(at, 999) for one, _ in line).split())
 
 
 async def ask(person: Person, question: str) -> None:
@@ -263,22 +260,13 @@ async def test_a_defect_ends_the_answer_and_is_said(monkeypatch: pytest.MonkeyPa
         with suppress(WorkerFailed):  # raised here too where the worker still runs when this waits for it
             await ask(person, WHY)
         await person.until(lambda: "Internal error (ZeroDivisionError)" in talk(person))
-    await person.follow(
-        (f"slash > {WHY}", lambda: "The reason:" in talk(person)),
-        ("at > 60d", "AS OF"),
-        (f"slash > {WHY}", "You are looking at"),
-    )
+    await person.follow((f"slash > {WHY}", lambda: "The reason:" in talk(person)))
+    await person.follow(("at > 60d", "AS OF"), (f"slash > {WHY}", "You are looking at"))
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset_breakers()
-    server = OllamaServer("Yes")
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    yield server
-    server.close()
-    circuit_breaker.reset_breakers()
+def server(serve: Serve) -> OllamaServer:
+    return serve(OllamaServer("Yes"))
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
@@ -310,11 +298,6 @@ async def test_why_rules_answered_is_said(story: Story, server: OllamaServer, mo
 # what an agent would be sent
 
 
-def told(person: Person) -> str:
-    """The preview, whose lines are wrapped, as one."""
-    return " ".join(" ".join(person.preview).split())
-
-
 async def context(person: Person, question: str) -> None:
     await person.press("I")
     await person.fill(question)
@@ -343,12 +326,12 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         assert (f"“{BUILD}”" in person.title and f"{built.tokens:,} of 3,050 tokens" in person.title) or size == NARROW
         await person.press("g")
         assert person.record_list.cursor_key == WHOLE_TEXT
-        assert f"fixed text {built.costs['static']:,} tokens: begins every prompt" in told(person)
-        assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in told(person)
-        assert all(" ".join(line.split()) in told(person) for line in built.text.split("\n"))
+        assert f"fixed text {built.costs['static']:,} tokens: begins every prompt" in person.told
+        assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in person.told
+        assert all(" ".join(line.split()) in person.told for line in built.text.split("\n"))
         assert not {"f forget", "y yes", "p pin"} & {key.strip() for key in person.lines[-1].split("  ")}
         await person.put_cursor(pack_key("fact", story.facts["jenkins"]))
-        assert told(person).startswith("Not sent stale, 133 days: confirm it to bring it back F#")
+        assert person.told.startswith("Not sent stale, 133 days: confirm it to bring it back F#")
         assert "▲" in person.rows[next(at for at, row in enumerate(person.rows) if "Jenkins for" in row)]
 
 
@@ -362,13 +345,12 @@ async def test_keys_change_what_is_sent_and_each_shows_at_once(story: Story, per
         for key in (pressed, ""):
             await person.put_cursor(pack_key("fact", story.facts["jenkins"]))
             await person.press(*filter(None, [key]))
-        await person.until(lambda: told(person).startswith(said))  # noqa: B023
+        await person.until(lambda: person.told.startswith(said))  # noqa: B023
     await person.press("at")
     await person.fill("60d")
     await person.until(lambda: any("◐" in row and "Jenkins" in row for row in person.rows))
-    await person.follow(
-        ("-", "You are looking at"), ("escape", "!AS OF", f"“{BUILD}”"), ("escape", "Ask what was decided")
-    )
+    await person.follow(("-", "You are looking at"), ("escape", "!AS OF", f"“{BUILD}”"))
+    await person.follow(("escape", "Ask what was decided"))
 
 
 async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Story, person: Person) -> None:
@@ -380,7 +362,7 @@ async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Stor
     await person.until(lambda: person.sees("“who eats nuts, and where?”"))
     await person.command(f"context {BUILD}")
     await person.put_cursor(pack_key("turn", number))
-    assert re.match(r"Sent (\d+) tokens with its citation T#", told(person)) and f"Tokens {own}" in told(person)
+    assert re.match(r"Sent (\d+) tokens with its citation T#", person.told) and f"Tokens {own}" in person.told
 
 
 async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
@@ -415,16 +397,14 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: Size, d
         flagged = [row for row in drawn if "⚠" in row]
         assert len(flagged) == 2 and "⚠ Cache: ignore" in flagged[0] and f"T#{said}" in " ".join(flagged)
         await person.put_cursor(pack_key("fact", fact))
-        assert "⚠ looks like an instruction to agents" in told(person)
+        assert "⚠ looks like an instruction to agents" in person.told
     asked = ("--db", str(story.path), "context", "What is the cache?")
     out = do(*asked).out
     assert f"F#{fact}" in out and "⚠ Cache: ignore" in out and f"⚠ T#{said} looks like an instruction to agents" in out
     built = do(*asked, "--json").data
     assert [one["citation"] for one in built["facts"] if one["flagged"]] == [f"F#{fact}"]
-    assert {part["name"]: part["flagged"] for part in built["parts"] if part["flagged"]} == {
-        "facts": [f"F#{fact}"],
-        "window": [f"T#{said}"],
-    }
+    flagged = {part["name"]: part["flagged"] for part in built["parts"] if part["flagged"]}
+    assert flagged == {"facts": [f"F#{fact}"], "window": [f"T#{said}"]}
 
 
 def test_what_is_in_and_out_is_in_the_order_of_its_figures(story: Story) -> None:

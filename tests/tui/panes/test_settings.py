@@ -3,19 +3,19 @@ real server."""
 
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.model_server import ModelServer
-from support.ollama_server import OllamaServer
+from support.ollama_server import OllamaServer, Serve
 from support.pane_screen import PaneScreen
 from support.screen import NARROW, WIDE, opened
 from support.stories import Clock, Story, copy
 from textual.theme import BUILTIN_THEMES
 
 from store.config.configuration import load_config, user_settings_path
-from store.librarian import chat as circuit_breaker
 from store.librarian import structured_output as usage
 from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus, ServerInfo
 from store.librarian.structured_output import ModelStats
@@ -84,13 +84,8 @@ def test_each_says_its_value_and_its_source(screen: PaneScreen, story: Story, mo
     own.write_text("capture_commits = false\n")
     own.chmod(0o600)
     told = screen.more("retention_days")
-    for words in (
-        "Keep events (days)  retention_days",
-        "Value        30",
-        "Default      365",
-        "$MEMORANDA_RETENTION_DAYS",
-    ):
-        assert words in told
+    said = "Keep events (days)  retention_days|Value        30|Default      365|$MEMORANDA_RETENTION_DAYS"
+    assert all(words in told for words in said.split("|"))
     drawn = screen.lines()
     row = next(place for place, line in enumerate(drawn) if "Read commits" in line)
     assert drawn[row].startswith("● ") and drawn[row].endswith("off  project")
@@ -156,13 +151,8 @@ def test_one_is_taken_out_of_its_file_and_put_back(screen: PaneScreen) -> None:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    server = ModelServer()
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    circuit_breaker.reset_breakers()
-    yield server
-    server.close()
+def server(serve: Serve) -> ModelServer:
+    return serve(ModelServer())
 
 
 def look(screen: PaneScreen) -> list[str]:
@@ -181,15 +171,10 @@ def test_which_is_asked_and_why_not_the_others(screen: PaneScreen, server: Model
     lines = look(screen)
     assert f"The model  Ollama 0.12.6 at 127.0.0.1:{server.port} ─" in lines[0]
     assert screen.line("the first qwen2.5", shows="model").endswith("Ollama has no qwen2.5.")
-    assert screen.line("any other model", shows="model").startswith("✓") and "for vectors only" in screen.line(
-        "nomic", shows="model"
-    )
-    assert screen.line("llama3.2:1b", shows="model").startswith("●") and "1.3 GB  3.1B Q4_K_M" in screen.line(
-        "llama3.2:1b", shows="model"
-    )
-    assert screen.line(hostile, shows="model") and "Too few words; instead: the first" in screen.line(
-        "slug", shows="model"
-    )
+    line = partial(screen.line, shows="model")
+    assert line("any other model").startswith("✓") and "for vectors only" in line("nomic")
+    assert line("llama3.2:1b").startswith("●") and "1.3 GB  3.1B Q4_K_M" in line("llama3.2:1b")
+    assert line(hostile) and "Too few words; instead: the first" in line("slug")
     for key, words in (
         ("model llama3.2:1b", "It is the one that is asked: llama3.2:1b, the first model that Ollama has."),
         ("model llama3.2:1b", "Enter writes it to your settings"),
@@ -207,9 +192,8 @@ def test_it_says_how_to_get_ollama(screen: PaneScreen, tmp_path: Path, monkeypat
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("PATH", str(tmp_path))
     lines = look(screen)
-    assert any(line.startswith("Ollama  is not on this machine") for line in lines) and screen.line(
-        "macOS", shows="model"
-    )
+    assert any(line.startswith("Ollama  is not on this machine") for line in lines)
+    assert screen.line("macOS", shows="model")
     assert "Everything works without it" in screen.more("install Linux", shows="model")
     screen.press(FOLLOW, "install Linux", shows="model")
     assert screen.ran == ["curl -fsSL https://ollama.com/install.sh | sh"]
@@ -358,13 +342,8 @@ async def test_the_model_is_set_up_in_the_application(story: Story, server: Mode
         assert person.place == "facts", "a server that hangs is not felt"
 
 
-async def test_ten_questions_are_asked_beside_everything_else(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    asked = OllamaServer("No")
-    monkeypatch.setenv("OLLAMA_HOST", asked.address)
-    try:
-        async with opened(story.folder) as person:
-            await person.command("config model try")
-            await person.until(lambda: any("of 10 right" in line for line in person.preview))
-    finally:
-        asked.close()
+async def test_ten_questions_are_asked_beside_everything_else(story: Story, serve: Serve) -> None:
+    serve(OllamaServer("No"))
+    async with opened(story.folder) as person:
+        await person.command("config model try")
+        await person.until(lambda: any("of 10 right" in line for line in person.preview))

@@ -6,14 +6,13 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import COMMAND, Do, Said
 from support.model_server import ModelServer
-from support.ollama_server import OllamaServer
+from support.ollama_server import OllamaServer, Serve
 
 from bench.terminal import Terminal
 from store.config.configuration import user_settings_path
@@ -39,11 +38,8 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    server = ModelServer()
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    yield server
-    server.close()
+def server(serve: Serve) -> ModelServer:
+    return serve(ModelServer())
 
 
 def written() -> dict[str, Any]:
@@ -55,12 +51,8 @@ def test_without_ollama_it_says_how_to_get_it(do: Do, tmp_path: Path, monkeypatc
     said = do()
     assert said.status == 0 and said.err == ""
     assert said.out.startswith("No model is asked: answers come from the records.\nNothing answers at 127.0.0.1:9.\n")
-    for line in (
-        "Linux   curl -fsSL https://ollama.com/install.sh | sh",
-        "macOS   brew install ollama",
-        WORKS_WITHOUT_MODEL,
-    ):
-        assert line in said.out
+    ways = ("Linux   curl -fsSL https://ollama.com/install.sh | sh", "macOS   brew install ollama")
+    assert all(line in said.out for line in (*ways, WORKS_WITHOUT_MODEL))
     assert list(tmp_path.iterdir()) == [], "a memory was made"
     (tmp_path / "ollama").write_text("#!/bin/sh\n")
     (tmp_path / "ollama").chmod(0o755)
@@ -69,11 +61,7 @@ def test_without_ollama_it_says_how_to_get_it(do: Do, tmp_path: Path, monkeypatc
 
 
 def test_how_it_stands(do: Do, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.installed = {
-        "llama3.2:1b": 1_300_000_000,
-        USUAL_MODEL: 1_929_903_332,
-        "nomic-embed-text:latest": 274_302_450,
-    }
+    server.installed = {"llama3.2:1b": 10**9, USUAL_MODEL: 1_929_903_332, "nomic-embed-text:latest": 274_302_450}
     lines = do().out.splitlines()
     assert lines[0] == f"{USUAL_MODEL} is asked, fast; it is cold: it is loaded when it is asked first."
     assert lines[1] == f"Ollama 0.12.6 at 127.0.0.1:{server.port}"
@@ -134,9 +122,8 @@ def test_a_pull_is_stopped_by_the_keys_for_it_and_goes_on(server: ModelServer, t
     server.step = 1_000_000_000
     server.hold.clear()
     environment = {**os.environ, "OLLAMA_HOST": server.address}
-    with subprocess.Popen(
-        [COMMAND, "model", "pull"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as child:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([COMMAND, "model", "pull"], cwd=tmp_path, env=environment, **pipes) as child:
         assert server.held.wait(60)
         child.send_signal(2)
         out, err = child.communicate(timeout=60)
@@ -168,11 +155,10 @@ def test_nothing_to_try(do: Do, server: ModelServer) -> None:
     assert do("test").err == f"Nothing answers at 127.0.0.1:{server.port}. Start Ollama: ollama serve\n"
 
 
-def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_that(tmp_path: Path, monkeypatch, serve: Serve) -> None:
     """In a real terminal, whose last line is the progress."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    server, going = OllamaServer("Yes"), threading.Event()
+    server, going = serve(OllamaServer("Yes")), threading.Event()
 
     def say(messages: object) -> str:
         if len(server.asked) > 7:  # three records each: two questions are answered
@@ -182,31 +168,24 @@ def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_that(tmp_path: Path, monke
 
     server.say = say
     argv = [sys.executable, "-P", "-m", "tui.main", "model", "try"]
-    try:
-        with Terminal(argv, {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:
-            terminal.wait_for(r"answers 1 of 10 …  \^C stops it")
-            terminal.wait_for(r"answers 3 of 10 …")
-            assert going.wait(30)
-            terminal.write(b"\x03")
-            terminal.wait_for(r"of 2 right, .* each; stopped before the other 8\.")
-            assert terminal.process.wait(30) == 4
-            shown = terminal.screen
-        assert sum(line.startswith(("right", "wrong")) for line in shown) == 2
-        assert not any("answers" in line for line in shown)
-    finally:
-        server.close()
+    with Terminal(argv, {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:
+        terminal.wait_for(r"answers 1 of 10 …  \^C stops it")
+        terminal.wait_for(r"answers 3 of 10 …")
+        assert going.wait(30)
+        terminal.write(b"\x03")
+        terminal.wait_for(r"of 2 right, .* each; stopped before the other 8\.")
+        assert terminal.process.wait(30) == 4
+        shown = terminal.screen
+    assert sum(line.startswith(("right", "wrong")) for line in shown) == 2
+    assert not any("answers" in line for line in shown)
 
 
-def test_a_trial_tells_all_ten(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = OllamaServer("No")
-    monkeypatch.setenv("OLLAMA_HOST", server.address)
-    try:
-        data = do("try", "--json").data
-        assert (data["asked"], data["of"], len(data["questions"])) == (10, 10, 10)
-        said = do("try")
-        assert said.err == "" and "of 10 right" in said.out and "stopped" not in said.out
-    finally:
-        server.close()
+def test_a_trial_tells_all_ten(do: Do, serve: Serve) -> None:
+    serve(OllamaServer("No"))
+    data = do("try", "--json").data
+    assert (data["asked"], data["of"], len(data["questions"])) == (10, 10, 10)
+    said = do("try")
+    assert said.err == "" and "of 10 right" in said.out and "stopped" not in said.out
 
 
 def test_a_model_is_chosen_and_the_way_it_is_asked(do: Do, server: ModelServer) -> None:
@@ -230,9 +209,8 @@ def test_what_a_project_says_counts(do: Do, server: ModelServer, tmp_path: Path)
     file.write_text('[agent]\nmodel = "llama3.2:1b"\n')
     file.chmod(0o600)
     said = do("use", USUAL_MODEL).out
-    assert (
-        said.startswith(f"agent.model is {USUAL_MODEL} in your file, but ") and "llama3.2:1b, which counts here" in said
-    )
+    assert said.startswith(f"agent.model is {USUAL_MODEL} in your file, but ")
+    assert "llama3.2:1b, which counts here" in said
 
 
 @pytest.mark.parametrize("words", [("brew",), ("use",), ("smart", "qwen2.5"), ("status", "x")])
@@ -243,21 +221,20 @@ def test_words_that_mean_nothing(do: Do, words: tuple[str, ...]) -> None:
 
 
 def test_figures_are_short() -> None:
-    assert [format_bytes(number) for number in (68, 1_400, 812e6, 1_929_903_264, 47e9)] == [
-        *("68 B", "1.4 kB", "812 MB", "1.9 GB", "47 GB"),
-    ]
-    assert [format_seconds(number) for number in (0.04, 9.94, 42.3, 95, 7_500)] == [
-        *("0.0 s", "9.9 s", "42 s", "1 min 35 s", "2 h 5 min"),
-    ]
+    assert [
+        format_bytes(n) for n in (68, 1_400, 812e6, 1_929_903_264, 47e9)
+    ] == "68 B|1.4 kB|812 MB|1.9 GB|47 GB".split("|")
+    assert [format_seconds(n) for n in (0.04, 9.94, 42.3, 95, 7_500)] == "0.0 s|9.9 s|42 s|1 min 35 s|2 h 5 min".split(
+        "|"
+    )
 
 
 def test_the_last_calls_are_listed_and_each_can_be_opened(do: Do) -> None:
     assert do("calls").out.strip() == NO_CALLS
     with Memory.open(str(Path(".memoranda/memory.db")), "cli") as memory:
         assert memory.location
-        usage_stats.count_model_call(
-            memory.database, "slug", "qwen2.5:1.5b", 1200, "", '{"words": ["a"]}', "Too few words."
-        )
+        reply = '{"words": ["a"]}'
+        usage_stats.count_model_call(memory.database, "slug", "qwen2.5:1.5b", 1200, "", reply, "Too few words.")
         usage_stats.count_fallback(memory.database, "slug")
         usage_stats.count_model_call(memory.database, "answer", "qwen2.5:1.5b", 800, "", "odds: \x1b[31mF#1 +1.20")
     first, second = do("calls").out.splitlines()
