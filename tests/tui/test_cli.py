@@ -79,9 +79,8 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lived(do: Do, checkout: Path, once: Path) -> Path:
     """A project whose memory has one of each: facts 1 to 3, decisions 1 and 2, a link, a checkpoint, an undone step."""
-    (checkout / "talk.txt").write_text(
-        "user: The importer fails.\nassistant: It was the comma.\nuser: gracias!\n", encoding="utf-8"
-    )
+    talk = "user: The importer fails.\nassistant: It was the comma.\nuser: gracias!\n"
+    (checkout / "talk.txt").write_text(talk, encoding="utf-8")
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
         ours(checkout / ".memoranda" / "memory.db")
@@ -113,15 +112,9 @@ def process(*words: str | bytes, **options: Any) -> subprocess.CompletedProcess[
 
 def at_terminal(folder: Path, *words: str) -> "pexpect.spawn[str]":
     """The installed command on a terminal."""
-    return pexpect.spawn(
-        COMMAND,
-        list(words),
-        cwd=str(folder),
-        encoding="utf-8",
-        timeout=60,
-        # a run of the tests that was put in the background ignores ^C, and so would all that it starts
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    # a run of the tests that was put in the background ignores ^C, and so would all that it starts
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    return pexpect.spawn(COMMAND, list(words), cwd=str(folder), encoding="utf-8", timeout=60, preexec_fn=heed)
 
 
 def ended(terminal: "pexpect.spawn[str]") -> int | None:
@@ -191,9 +184,7 @@ def test_the_version(do: Do):
 
 # JSON ---------------------------------------------------------------------------------------------------------------
 
-TABLES = {
-    name: tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8")) for name in ("examples", "refused")
-}
+TABLES = {name: tomllib.loads((ROOT / f"tests/tui/{name}.toml").read_text("utf-8")) for name in ("examples", "refused")}
 # command, what its JSON holds, the commands before it
 EXAMPLES = [
     (tuple(shlex.split(line)), shape, [shlex.split(words) for words in earlier])
@@ -363,11 +354,8 @@ def test_each_verb_ends_with_2_after_an_option_that_it_does_not_have(do: Do, ver
     assert do(verb.name, "--nosuch").status == ExitStatus.USAGE
 
 
-OPENING = [
-    next(words for words, *_ in EXAMPLES if words[0] == verb.name)
-    for verb in list_verbs()
-    if verb.opens != "nothing" and verb.name not in UNLIKE
-]
+opens = {verb.name for verb in list_verbs() if verb.opens != "nothing"} - UNLIKE
+OPENING = [*{words[0]: words for words, *_ in reversed(EXAMPLES) if words[0] in opens}.values()]
 
 
 @pytest.mark.parametrize("words", OPENING, ids=lambda words: words[0])
@@ -397,7 +385,7 @@ def lose_evidence(do: Do, project: Path) -> None:
     (project / "main.py").unlink()
 
 
-def rest_on_a_command(do: Do, project: Path) -> None:
+def rest_on_true(do: Do, project: Path) -> None:
     do("bind", "1", "--command", "true")
 
 
@@ -433,12 +421,7 @@ ENDS: tuple[tuple[Callable[[Do, Path], None] | None, tuple[str, ...], ExitStatus
     (purge_all_but_the_file, ("verify-forgotten", "the team is five"), ExitStatus.ELSEWHERE, "MEMORY.md#L3"),
     (None, ("bind", "--check"), ExitStatus.DONE, "No fact or decision is bound"),
     (lose_evidence, ("bind", "--check"), ExitStatus.PERSON, "gone"),
-    (
-        rest_on_a_command,
-        ("bind", "--check", "--run"),
-        ExitStatus.PERSON,
-        "Not allowed here, and so not looked at: $ true",
-    ),
+    (rest_on_true, ("bind", "--check", "--run"), ExitStatus.PERSON, "Not allowed here, and so not looked at: $ true"),
     (damage_the_backup, ("backup", "--verify"), ExitStatus.PERSON, "is damaged"),
     (None, ("doctor",), ExitStatus.DONE, "Nothing is wrong."),
     (break_the_index, ("doctor",), ExitStatus.PERSON, "memoranda health --index rebuild"),
@@ -591,14 +574,10 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
         (("restore", "1", "--yes"), "Restored K#1: 2 records changed. K#2 is how it was; undo works."),
     )
     for words, answer in story:
-        assert do(*words) == Said(
-            0, f"{answer}\n", f"Started a memory: {checkout}/.memoranda/memory.db\n" * (words == story[0][0])
-        )
-    facts = do("facts", "--all", "--json").data
-    assert [(fact["fact"], fact["status"], fact["pinned"]) for fact in facts] == [
-        ("the team is five", "superseded", True),
-        ("the team is six", "active", True),
-    ]
+        started = f"Started a memory: {checkout}/.memoranda/memory.db\n" * (words == story[0][0])
+        assert do(*words) == Said(0, f"{answer}\n", started)
+    facts = [(fact["fact"], fact["status"], fact["pinned"]) for fact in do("facts", "--all", "--json").data]
+    assert facts == [("the team is five", "superseded", True), ("the team is six", "active", True)]
     assert do("decisions").out.startswith("No decisions yet.")
     assert do("undo").out.startswith("Undid step ")
     assert do("facts").out.startswith("No facts here.")
@@ -655,11 +634,9 @@ def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
     assert [task["citation"] for task in do("tasks", "--json").data] == ["A#3", "A#1"]
     every = do("tasks", "--all", "--json").data
     assert [task["text"] for task in every] == ["write the docs", "write the schema", "tea"]
-    assert do("tasks").out.split("\n") == [
-        "A#3     in progress     now  write the docs",
-        "A#1     pending         now  write the schema",
-        "",
-    ]
+    assert do("tasks").out == (
+        "A#3     in progress     now  write the docs\nA#1     pending         now  write the schema\n"
+    )
     assert [task["id"] for task in do("tasks", "--status", "in-progress", "--json").data] == [3]
     assert do("tasks", "--all", "--limit", "2").out.endswith("… and more: --limit 8 shows them\n")
     newest, oldest, _ = do("iterations").out.split("\n")
@@ -780,10 +757,8 @@ def test_a_filter_that_is_not_understood_is_refused(do: Do, verb: tuple[str, ...
     """It does not come to mean all records, of which purge would erase every one."""
     do("remember", "the cache holds ten rows")
     do("remember", "the cache is small")
-    for typed, cause in (
-        ("since:v9.9", "No release is called v9.9. since: takes a date"),
-        ("kind:poem", "kind: takes fact"),
-    ):
+    causes = {"since:v9.9": "No release is called v9.9. since: takes a date", "kind:poem": "kind: takes fact"}
+    for typed, cause in causes.items():
         said = do(*verb, f"cache {typed}")
         assert (said.status, said.out) == (2, "")
         assert said.err.startswith(f"The filter {typed} is not understood. {cause}")
@@ -890,7 +865,6 @@ def test_a_commit_that_git_has_and_nobody_read_yet_is_linked(do: Do, worked: str
     repositories.commit(checkout, "perf: index", {"index.py": "print(3)\n"})
     new = repositories.git(checkout, "rev-parse", "HEAD")
     assert do("link", new, "1").out == f"C#{new[:7]} implements D#1.\n"
-    assert do("link", "0000000", "1").status == 1
 
 
 def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
@@ -923,13 +897,12 @@ def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
     with memory_of(checkout) as memory:
         memory.turns.add_turns("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
         memory.tasks.add_task("write the page")
-    assert (
-        do("checkpoint", "--tokens", "100000", "--session", "s1").out == "50 % of the window: no checkpoint is due.\n"
-    )
-    assert do("checkpoint", "--tokens", "141000", "--session", "s1").out == "70 % of the window: checkpoint K#1.\n"
-    assert do("checkpoint", "--tokens", "142000", "--session", "s1", "--json").data == {"used": 71, "checkpoint": None}
+    used = ("checkpoint", "--session", "s1", "--tokens")
+    assert do(*used, "100000").out == "50 % of the window: no checkpoint is due.\n"
+    assert do(*used, "141000").out == "70 % of the window: checkpoint K#1.\n"
+    assert do(*used, "142000", "--json").data == {"used": 71, "checkpoint": None}
     assert do("config", "context.window", "100000").status == 0
-    assert do("checkpoint", "--tokens", "91000", "--session", "s1", "--json").data["checkpoint"]["level"] == "macro"
+    assert do(*used, "91000", "--json").data["checkpoint"]["level"] == "macro"
     assert do("checkpoint", "--session-end", "--session", "s1").out == "Checkpoint K#3.\n"
     assert do("checkpoint", "--session-end", "--session", "s1").out == "Checkpoint K#3.\n"
     assert do("checkpoints").out == "3 taken by themselves not shown: --all shows them\n"
@@ -1022,12 +995,9 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
     is empty or says yes."""
     (lived / "out.json").write_text("mine")
     before = tree(lived)
-    for words, says in (
-        (("restore", "1"), b"K#1"),
-        (("export", "out.json"), b"out.json"),
-        (("undo", "--all-by", "user"), b"user"),
-        (("purge", "2"), b"F#2"),
-    ):
+    named = {"restore 1": b"K#1", "export out.json": b"out.json", "undo --all-by user": b"user", "purge 2": b"F#2"}
+    for line, says in named.items():
+        words = line.split()
         for answer in (b"", b"y\n"):
             done = process(*words, stdin=None, input=answer)
             assert (done.returncode, done.stdout) == (2, b"")
@@ -1045,8 +1015,7 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
 
 
 @pytest.mark.parametrize(
-    "answer, status",
-    [("y", 0), ("YES", 0), ("sí", 0), ("n", 1), ("", 1), ("yeah", 1), ("EOF", 1), ("INTERRUPT", 130)],
+    "answer, status", [("y", 0), ("YES", 0), ("sí", 0), ("n", 1), ("", 1), ("yeah", 1), ("EOF", 1), ("INTERRUPT", 130)]
 )
 def test_a_person_is_asked_and_obeyed(lived: Path, answer, status):
     """On a terminal a restore says how much would change, and anything but a yes leaves all as it is."""
@@ -1139,21 +1108,15 @@ def test_a_dry_run_shows_what_a_restore_would_change_and_changes_nothing(do: Do,
     assert (mine["checkpoint"], mine["strategy"]) == ("K#1", "mine")
     assert [change["citation"] for change in mine["changes"] if change["chosen"]] == ["F#5", "F#2"]
     forgotten = mine["changes"][1]
-    assert set(forgotten) == fields_of("@change chosen") and set(forgotten["by"]) == {
-        "seq",
-        "at",
-        "actor",
-        "door",
-        "reason",
-    }
+    assert set(forgotten) == fields_of("@change chosen")
+    assert set(forgotten["by"]) == {"seq", "at", "actor", "door", "reason"}
     assert (forgotten["now"]["status"], forgotten["then"]["status"]) == ("forgotten", "active")
     assert forgotten["by"]["actor"] == "import:notes" and forgotten["fields"] == ["status"]
     assert forgotten["now"]["tags"] == [] and forgotten["now"]["pinned"] is False
     assert "(import:notes, " in do("restore", "1", "--dry-run").out
     with memory_of(moved) as memory:
-        assert (
-            memory.database.rows("SELECT * FROM history") == before and len(memory.checkpoints.list_newest_first()) == 1
-        )
+        assert memory.database.rows("SELECT * FROM history") == before
+        assert len(memory.checkpoints.list_newest_first()) == 1
 
 
 def test_a_part_is_restored_by_citation_or_kind(do: Do, moved: Path):
@@ -1415,11 +1378,8 @@ def test_a_commit_that_history_lost_says_so(do: Do, checkout: Path):
     assert lines["two  +1 −0"]
     assert "Gone         no branch leads to this commit any more; it is kept here" in do("show", f"C#{lost[:7]}").out
     assert "Gone " not in do("show", "C#" + repositories.git(checkout, "rev-parse", "HEAD")[:7]).out
-    assert {entry["message"]: entry["reachable"] for entry in do("timeline", "--json").data} == {
-        "feat: first commit\n\nBecause.": True,
-        "fix: twoo": False,
-        "fix: two": True,
-    }
+    reachable = {entry["message"]: entry["reachable"] for entry in do("timeline", "--json").data}
+    assert reachable == {"feat: first commit\n\nBecause.": True, "fix: twoo": False, "fix: two": True}
 
 
 def test_a_broken_commit_is_told_beside_the_answer(do: Do, checkout: Path):
@@ -1455,9 +1415,8 @@ def hostile(checkout: Path) -> Path:
         memory.facts.remember(HOSTILE, actor=who, domain=HOSTILE, tags=[HOSTILE], evidence=[HOSTILE])
         memory.facts.correct(1, f"newer {HOSTILE}", actor=who)
         memory.iterations.start_iteration(HOSTILE, HOSTILE, actor=who)
-        memory.decisions.decide(
-            HOSTILE, HOSTILE, context=HOSTILE, alternatives=[HOSTILE], rationale=HOSTILE, phase=HOSTILE, actor=who
-        )
+        more = dict.fromkeys(("context", "rationale", "phase"), HOSTILE)
+        memory.decisions.decide(HOSTILE, HOSTILE, alternatives=[HOSTILE], actor=who, **more)
         memory.events.log(HOSTILE, phase=HOSTILE, payload={HOSTILE: [HOSTILE]}, actor=who)
         memory.tasks.add_task(HOSTILE, actor=who)
         quoted = [{"citation": "D#1", "quote": HOSTILE}]
@@ -1596,6 +1555,7 @@ def test_without_a_terminal_it_prints_the_overview(lived: Path):
     assert said.startswith("memoranda  project  3 facts\n")
     for piece in ("FACTS, longest unconfirmed first", "the team is five", "TIMELINE, newest first", "first commit"):
         assert piece in said
+    assert "\x1b" not in said
     assert set(json.loads(process("--json").stdout)) >= {"facts", "decisions", "path"}
 
 
@@ -1858,10 +1818,8 @@ def test_a_persons_own_files_are_cut_unless_they_are_left_out(do: Do, lived: Pat
     assert do("purge", "3", "--scrub", "all", "--dry-run").out == shown
     chosen = do("purge", "3", "--dry-run").out
     assert f"[x] MEMORY.md#L4  - josé prefiere té  (your file, would be cut; {git})" in chosen
-    asked = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
-    assert asked["scrubbed"] == ["MEMORY.md#L3"] and asked["left"] == [
-        {"citation": "MEMORY.md#L4", "what": "your file"}
-    ]
+    cut = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
+    assert cut["scrubbed"] == ["MEMORY.md#L3"] and cut["left"] == [{"citation": "MEMORY.md#L4", "what": "your file"}]
     assert notes.read_text() == "# Notes\n\nFine. Bye.\n- josé prefiere té\n"
     assert do("remember", "José prefiere té", "--yes").status == 0
     done = do("purge", "4", "--yes").out
@@ -1919,11 +1877,13 @@ def test_what_is_older_than_a_time_is_purged(do: Do, lived: Path):
 
 def test_a_text_to_look_for_can_be_piped(lived: Path):
     """So that it stays out of the shell's history."""
-    done = subprocess.run(
-        [COMMAND, "verify-forgotten", "-"], cwd=lived, input="the team is five\n", capture_output=True, text=True
-    )
+    done = process("verify-forgotten", "-", cwd=lived, stdin=None, input=b"the team is five\n")
     assert done.returncode == 1
-    for piece in ("FOUND   memory.db", "The records that hold it: F#1", "Not looked at: snapshots of the file system"):
+    for piece in (
+        b"FOUND   memory.db",
+        b"The records that hold it: F#1",
+        b"Not looked at: snapshots of the file system",
+    ):
         assert piece in done.stdout
 
 
@@ -2004,9 +1964,7 @@ def _said_with(verb: Verb) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "verb",
-    [verb for verb in list_verbs() if verb.name not in ("demo", "mcp", "serve")],
-    ids=lambda verb: verb.name,
+    "verb", [verb for verb in list_verbs() if verb.name not in ("demo", "mcp", "serve")], ids=lambda verb: verb.name
 )
 def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, do: Do):
     """In the place of every argument of every verb."""
@@ -2053,7 +2011,6 @@ def test_facts_are_listed_by_their_state_as_the_search_calls_it(do: Do, checkout
     assert len(do("facts", "--status", "fresh", "--json").data) == 2
     assert [fact["id"] for fact in do("facts", "--status", "pinned", "--json").data] == [2]
     assert do("facts", "--status", "stale", "--json").data == []
-    assert do("facts", "--status", "lost").status == 2
 
 
 def test_a_purge_counts_the_places_that_it_does_not_list(do: Do):

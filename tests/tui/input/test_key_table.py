@@ -4,24 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
+from support.commands import Do
 from support.screen import opened
 from support.stories import Story
 from textual.binding import Binding
 
 import tui
 from store.config.configuration import user_settings_path
-from tui import cli
-from tui.actions.table import ACTIONS
 from tui.demo import TOUR_END, TOUR_STOPS
-from tui.input.key_table import FIXED_KEYS, KEYS, KEYS_BY_ID, PLAN_KEYS, VIEW_NAMES, fill_in_keys, resolve_keys
-from tui.main_screen.places import PANES, load_view
+from tui.input.key_table import FIXED_KEYS, KEYS, KEYS_BY_ID, PLAN_KEYS, fill_in_keys, resolve_keys
 from tui.screens.base import HelpScreen
 from tui.screens.dialogs import Chooser, Dialog, Form
 from tui.screens.start import FirstStartScreen
 from tui.widgets.bars import Field
 from tui.widgets.record_list import RecordList
-
-MOST_KEYS = 40  # ids of the main screen that have a key
 
 
 def remap(**wanted: str) -> None:
@@ -31,19 +27,9 @@ def remap(**wanted: str) -> None:
     target.write_text("\n".join(["[keys]", *lines, ""]))
 
 
-def test_the_table_keeps_its_budget() -> None:
-    assert sum(bool(key.keys) for key in KEYS) <= MOST_KEYS
+def test_each_key_says_what_it_does_and_none_is_fixed_too() -> None:
     assert all(key.help and key.action for key in (*KEYS, *PLAN_KEYS))
     assert not set(KEYS_BY_ID) & set(FIXED_KEYS)
-
-
-def test_a_capital_shows_first_what_will_happen() -> None:
-    views = (load_view(name) for name in VIEW_NAMES)
-    actions = [*ACTIONS, *(action for pane in (*PANES.values(), *views) for action in pane.actions)]
-    assert {action.key for action in actions} <= set(KEYS_BY_ID)
-    for action in actions:
-        if KEYS_BY_ID[action.key].keys[:1].isupper():
-            assert action.does is None or action.fields or action.pick, action.key
 
 
 BOTH = "{} would be {} and {}; {} keeps it."
@@ -91,7 +77,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
         await person.until(lambda: person.sees("E                  Correct the text", "E  Correct the text"))
 
 
-async def test_a_clash_is_said_at_first_and_a_boxs_keys_stay(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_clash_is_said_at_first_and_a_boxs_keys_stay(story: Story, do: Do) -> None:
     remap(record__forget="c", dialog__leave="f2", app__quit="Q", command__open="f9", help__open="f7")
     clash = "c would be record.forget and record.correct; record.forget keeps it."
     fixed = f"dialog.leave cannot have other keys: {FIXED_KEYS['dialog.leave']} needs it as it is."
@@ -107,12 +93,10 @@ async def test_a_clash_is_said_at_first_and_a_boxs_keys_stay(story: Story, capsy
         await person.until(lambda: person.app.screen is person.main)
         await person.pilot.press("ctrl+q")
         await person.until(lambda: not person.app.is_running)
-    cli.run_command(["config", "keys.dialog.leave", "f2"])
-    assert fixed in capsys.readouterr().err
-    cli.run_command(["config", "--db", str(story.path)])
-    assert capsys.readouterr().out.splitlines()[-1] == clash
-    cli.run_command(["config", "keys.record.pin", "c", "--db", str(story.path)])
-    assert "c would be record.forget and record.pin; record.forget keeps it." in capsys.readouterr().out
+    assert fixed in do("config", "keys.dialog.leave", "f2").err
+    assert do("config", "--db", story.path).out.splitlines()[-1] == clash
+    said = do("config", "keys.record.pin", "c", "--db", story.path).out
+    assert "c would be record.forget and record.pin; record.forget keeps it." in said
 
 
 def test_each_binding_can_be_remapped_or_is_named_as_fixed() -> None:
