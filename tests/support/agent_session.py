@@ -41,14 +41,8 @@ class Agent:
         self.number = 0
 
     def event(self, name: str, **more: Any) -> str:
-        said = {
-            "session_id": SESSION,
-            "transcript_path": str(self.transcript),
-            "cwd": str(self.root),
-            "hook_event_name": name,
-            "permission_mode": "default",
-            **more,
-        }
+        said = {"session_id": SESSION, "transcript_path": str(self.transcript), "cwd": str(self.root)}
+        said |= {"hook_event_name": name, "permission_mode": "default", **more}
         out = io.BytesIO()
         process.run(["claude-code"], io.BytesIO(json.dumps(said).encode()), out)
         text = json.loads(out.getvalue())["hookSpecificOutput"]["additionalContext"] if out.getvalue() else ""

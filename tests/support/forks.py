@@ -44,15 +44,8 @@ def run_program(
     if `ordinary`."""
     arguments = [os.fspath(word) for word in words]
     with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as errors:
-        asked = {
-            "code": code,
-            "words": arguments,
-            "cwd": os.fspath(cwd),
-            "env": {**os.environ, **(env or {})},
-            "ordinary": ordinary,
-            "out": out.name,
-            "errors": errors.name,
-        }
+        asked = {"code": code, "words": arguments, "cwd": os.fspath(cwd), "env": {**os.environ, **(env or {})}}
+        asked |= {"ordinary": ordinary, "out": out.name, "errors": errors.name}
         server = _server()
         assert server.stdin is not None and server.stdout is not None
         server.stdin.write(json.dumps(asked) + "\n")

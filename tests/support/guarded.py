@@ -87,9 +87,7 @@ class GuardedHome:
             lines = []
             for one in guard_moments.get_moment(kept, number).files:
                 before, after = (guard_restoring.version_lines(kept, one.file, v) for v in (one.before, one.after))
-                lines += [
-                    f"{line.sign}{line.before} {line.text}" for line in guard_restoring.compare_lines(before, after)
-                ]
+                lines += [f"{one.sign}{one.before} {one.text}" for one in guard_restoring.compare_lines(before, after)]
             return lines
 
 
@@ -99,10 +97,7 @@ def add_memory(database: Path, title: str, text: str) -> None:
     try:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         with connection:
-            connection.execute(
-                "INSERT INTO observations(session_id, type, title, content)"
-                " SELECT id, 'fact', ?, ? FROM sessions LIMIT 1",
-                (title, text),
-            )
+            query = "SELECT id, 'fact', ?, ? FROM sessions LIMIT 1"
+            connection.execute(f"INSERT INTO observations(session_id, type, title, content) {query}", (title, text))
     finally:
         connection.close()

@@ -33,13 +33,9 @@ class HookMachine:
         self.project = folder / "project"
         for one in ("home", "state", "project", "tmp"):
             (folder / one).mkdir()
-        self.environ = {
-            **{name: os.environ[name] for name in ("PATH", "LC_ALL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")},
-            "HOME": str(folder / "home"),
-            "XDG_STATE_HOME": str(folder / "state"),
-            "TMPDIR": str(folder / "tmp"),
-            memoranda_hook.WAIT_VARIABLE: PATIENCE,
-        }
+        kept = {name: os.environ[name] for name in ("PATH", "LC_ALL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")}
+        own = {"HOME": str(folder / "home"), "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder / "tmp")}
+        self.environ = {**kept, **own, memoranda_hook.WAIT_VARIABLE: PATIENCE}
         self.path = str(self.project / ".memoranda" / "memory.db")
         self.number = 0
 
@@ -70,14 +66,9 @@ class HookMachine:
 
     def resident(self, *words: str, code: str = "", **more: Any) -> "subprocess.Popen[bytes]":
         """Start a resident, and return it once it listens; `code` is what it runs first."""
-        program = [
-            sys.executable,
-            "-P",
-            "-c",
-            f"{code}\nimport sys\nfrom store.doors import hook_resident as resident\n",
-        ]
-        program[-1] += "resident.main(sys.argv[1:])"
-        found = subprocess.Popen([*(program if code else RESIDENT), *words], env=self.environ, **more)
+        script = f"{code}\nimport sys\nfrom store.doors import hook_resident\nhook_resident.main(sys.argv[1:])"
+        program = [sys.executable, "-P", "-c", script] if code else RESIDENT
+        found = subprocess.Popen([*program, *words], env=self.environ, **more)
         until(lambda: self.pid() == found.pid)
         return found
 

@@ -45,9 +45,8 @@ class Notebook:
 
     def active(self) -> list[str]:
         """The texts of the active facts, by id."""
-        return [
-            text for (text,) in self.memory.database.rows("SELECT fact FROM facts WHERE status = 'active' ORDER BY id")
-        ]
+        query = "SELECT fact FROM facts WHERE status = 'active' ORDER BY id"
+        return [text for (text,) in self.memory.database.rows(query)]
 
     def waiting(self) -> list[tuple[str, str]]:
         """Kind and text of what waits in the inbox, the oldest first."""

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from store.database.schema import (
-    APPLICATION_ID,
-    JOURNAL_TABLES,
-    OPERATIONAL_TABLES,
-    PACKED_TABLES,
-    RECORDED_TABLES,
-    run_script,
-)
+from store.database import schema
 
 STEPS = sorted((Path(__file__).parents[1] / "earlier_builds" / "steps").iterdir())
 VERSIONS = range(1, len(STEPS) + 1)  # of the schema; the last build that made memories so was of the last
@@ -23,8 +16,8 @@ def begun(path: str, version: int) -> apsw.Connection:
     connection = apsw.Connection(path)
     connection.pragma("synchronous", 0)
     for step in STEPS[:version]:
-        run_script(connection, step.read_text(encoding="utf-8"))
-    connection.pragma("application_id", APPLICATION_ID)
+        schema.run_script(connection, step.read_text(encoding="utf-8"))
+    connection.pragma("application_id", schema.APPLICATION_ID)
     connection.pragma("user_version", version)
     return connection
 
@@ -35,7 +28,7 @@ def older(path: str, version: int) -> None:
     made = f"{path}.older"
     connection = begun(made, version)
     connection.execute("ATTACH ? AS today", (path,))
-    for table in (*JOURNAL_TABLES, *RECORDED_TABLES, *PACKED_TABLES, *OPERATIONAL_TABLES):
+    for table in (*schema.JOURNAL_TABLES, *schema.RECORDED_TABLES, *schema.PACKED_TABLES, *schema.OPERATIONAL_TABLES):
         names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
         if names:
             connection.execute(f"INSERT OR REPLACE INTO main.{table} SELECT {', '.join(names)} FROM today.{table}")

@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from support.terminals import ended, sees
 
@@ -17,9 +18,8 @@ OURS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "M
 
 def tracked(*below: str) -> list[str]:
     """The files that git holds, below these folders."""
-    listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--", *below], capture_output=True, text=True, check=True
-    )
+    words = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--", *below]
+    listed = subprocess.run(words, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
@@ -38,16 +38,9 @@ def clean() -> dict[str, str]:
 
 def run(command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None) -> str:
     """Run a command to its good end; return what it printed."""
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=clean() if env is None else dict(env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=MINUTES,
-    )
+    environment = clean() if env is None else dict(env)
+    quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": MINUTES}
+    done = subprocess.run(command, cwd=cwd, env=environment, check=False, **quiet)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

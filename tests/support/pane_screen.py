@@ -26,9 +26,8 @@ class PaneScreen:
         self.forms: list[Any] = []
         self.view = View()
         self.last: Loaded | None = None
-        self.app: Any = SimpleNamespace(
-            modeller=ModelWorker(lambda: None), push_screen=self._answer, configure_again=self._configure
-        )
+        modeller = ModelWorker(lambda: None)
+        self.app: Any = SimpleNamespace(modeller=modeller, push_screen=self._answer, configure_again=self._configure)
         self._configure()
 
     def close(self) -> None:

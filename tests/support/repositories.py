@@ -53,13 +53,7 @@ def git(path: str | Path, *arguments: str, stdin: bytes | None = None, when: int
     environment |= {"GIT_AUTHOR_NAME": "Lucía Fernández", "GIT_AUTHOR_EMAIL": "lucia@example.org"}
     environment |= {"GIT_COMMITTER_NAME": "Lucía Fernández", "GIT_COMMITTER_EMAIL": "lucia@example.org"}
     environment |= {"GIT_AUTHOR_DATE": f"@{when} +0000", "GIT_COMMITTER_DATE": f"@{when} +0000"}
-    own = (
-        "commit.gpgsign=false",
-        "core.autocrlf=false",
-        "gc.auto=0",
-        "core.compression=0",
-        "protocol.file.allow=always",
-    )
+    own = "commit.gpgsign=false core.autocrlf=false gc.auto=0 core.compression=0 protocol.file.allow=always".split()
     command = ["git", "-C", str(path), *(word for setting in own for word in ("-c", setting)), *arguments]
     done = subprocess.run(command, input=stdin or b"", env=environment, capture_output=True, check=False)
     if done.returncode:
@@ -123,9 +117,7 @@ def _stream(commits: int, merges: int, chance: random.Random) -> Iterator[bytes]
     files: dict[str, list[str]] = {}
     for folder in _FOLDERS:
         for stem in _STEMS:
-            files[f"{folder}/{stem}.py"] = [
-                f"{stem}_{number} = {number * 7}" for number in range(chance.randint(40, 200))
-            ]
+            files[f"{folder}/{stem}.py"] = [f"{stem}_{n} = {n * 7}" for n in range(chance.randint(40, 200))]
     turns = commits - 3 * merges  # commits of the main line that are not merges
     branching = set(chance.sample(range(1, turns), merges)) if merges else set()
 

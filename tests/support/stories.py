@@ -165,11 +165,8 @@ def tell(folder: Path) -> Story:
         shas["memory"] = _commit(folder, clock, "fix: keep the cache in memory", cache)
         clock.back(0.15)
         memory.events.log("gate_passed", phase="build")
-        for text, status in (
-            ("write the migration", "done"),
-            ("probar el redondeo", "in_progress"),
-            ("ask for a logo", "pending"),
-        ):
+        tasks = (("write the migration", "done"), ("probar el redondeo", "in_progress"), ("ask for a logo", "pending"))
+        for text, status in tasks:
             number = memory.tasks.add_task(text)
             if status != "pending":
                 memory.tasks.move(number, status)

@@ -54,15 +54,8 @@ def tell(folder: Path) -> Path:
             by = f"mcp:{text[:200]}"
             iteration = memory.iterations.start_iteration(marked, marked, actor=by)
             memory.facts.remember(marked, actor=by, domain=marked, evidence=[marked], tags=[marked])
-            decision = memory.decisions.decide(
-                marked,
-                marked,
-                context=marked,
-                alternatives=[marked, marked],
-                rationale=marked,
-                phase=marked,
-                actor=by,
-            )
+            more = dict.fromkeys(("context", "rationale", "phase"), marked)
+            decision = memory.decisions.decide(marked, marked, alternatives=[marked, marked], actor=by, **more)
             memory.commits.log(SHAS[name], message=f"{marked}\n\n{marked}", author=marked, actor=by)
             memory.commits.link(SHAS[name], decision, actor=by)
             memory.events.log(marked, phase=marked, payload={marked: [marked]}, actor=by)

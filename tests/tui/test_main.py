@@ -33,9 +33,7 @@ def imported(code: str, cwd: Path) -> set[str]:
     """The modules that a process had imported at its end."""
     path = [str(ROOT), *(entry for entry in sys.path if entry and Path(entry) != ROOT / "tests")]
     script = PROCESS.format(path=path, code=code)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script], cwd=cwd, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.rpartition("\n")[2].split())
 
@@ -137,10 +135,8 @@ def test_what_a_command_makes_is_private(tmp_path: Path, umask):
     repositories.commit(project, "first")
     for words in (["remember", "the team is five"], ["export", "out.json"], ["timeline"]):
         subprocess.run([COMMAND, *words], cwd=project, umask=umask, capture_output=True, check=True)
-    modes = {
-        path.name: oct(stat.S_IMODE(path.lstat().st_mode))
-        for path in (project / ".memoranda", *(project / ".memoranda").iterdir(), project / "out.json")
-    }
+    made = (project / ".memoranda", *(project / ".memoranda").iterdir(), project / "out.json")
+    modes = {path.name: oct(stat.S_IMODE(path.lstat().st_mode)) for path in made}
     assert modes.pop(".memoranda") == "0o700"
     assert set(modes) == {".gitignore", "memory.db", "memory.db-ballast", "out.json"}
     assert set(modes.values()) == {"0o600"}
@@ -156,20 +152,15 @@ sys.path.insert(0, {str(ROOT)!r})
 from tui.main import main
 main()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, umask=0, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split("\n")[-2] == "0o77"
+    said = subprocess.check_output([sys.executable, "-c", script], cwd=tmp_path, umask=0, text=True)
+    assert said.split("\n")[-2] == "0o77"
 
 
 def test_the_module_is_the_command(checkout: Path):
     """`python -m tui.main` is the same thing, for where the script is not on the path."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for words in (["facts"], ["--version"], ["where", "--json"]):
-        said = [
-            subprocess.run(
-                command, cwd=checkout, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True
-            )
-            for command in ([COMMAND, *words], [sys.executable, "-m", "tui.main", *words])
-        ]
-        assert said[0].stdout == said[1].stdout
-    assert json.loads(said[0].stdout)["exists"] is True
+        commands = [[COMMAND, *words], [sys.executable, "-m", "tui.main", *words]]
+        said = [subprocess.check_output(command, cwd=checkout, env=environment) for command in commands]
+        assert said[0] == said[1]
+    assert json.loads(said[0])["exists"] is True

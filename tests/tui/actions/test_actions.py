@@ -73,10 +73,8 @@ class TestMarks:
         with story.open() as memory:
             assert not memory.facts.get(story.facts["release"]).pinned
         await person.hears(("ctrl+a ctrl+a p", "Unpinned 9 facts, u to undo"))
-        await person.press("g", "space", "3")
-        assert "marked" not in person.title
-        await person.press("space", "space", "2")
-        assert "1 marked" in person.title
+        await person.follow(("g space 3", "!marked"))
+        await person.follow(("space space 2", "1 marked"))
         await person.hears(("f", "Forgot F#6, u to undo"))
 
     async def test_above_ten_it_asks(self, story: Story) -> None:
@@ -95,9 +93,8 @@ class TestMarks:
                 with story.open() as memory:
                     newest = memory.checkpoints.list_newest_first()[0]
                 assert newest.name == f"before: {question.lower()} 12 facts"
-                assert f" 12 facts; {newest.citation} is how it was, u to undo" in person.toasts[-1].replace(
-                    ": they never age", ""
-                )
+                said = person.toasts[-1].replace(": they never age", "")
+                assert f" 12 facts; {newest.citation} is how it was, u to undo" in said
                 await person.press("u")
             await person.press(*["space"] * 10)
             await person.hears(("f", "Forgot 10 facts, u to undo"))  # ten are not asked about
@@ -107,12 +104,9 @@ class TestMarks:
             with story.open() as memory:
                 return [memory.facts.get(story.facts[name]).tags for name in ("release", "jenkins")]
 
-        await person.press("space", "space", "number_sign")
-        assert person.sees("Tag F#2 F#6")
-        await person.fill("care")
+        await person.follow(("space space number_sign", "Tag F#2 F#6"), ("> care",))
         assert person.toasts == ["Tagged 2 facts: care, u to undo"] and steps(story) == ["tag F#2 F#6"]
-        await person.press("g")
-        assert "Tags         care" in person.preview
+        await person.follow(("g", "Tags         care"))
         for typed, said, now in (
             ("-care", "Removed care from F#2, u to undo", [(), ("care",)]),
             ("Pagos, due soon ,pagos", "Tagged F#2: Pagos, due-soon, u to undo", [("Pagos", "due-soon"), ("care",)]),
@@ -125,24 +119,16 @@ class TestMarks:
         assert tags() == [(), ()] and person.at == "tag", "an answer is needed"
         await person.press("escape", "3")
         await person.put_cursor(key_of(story, "pdf"))
-        await person.press("number_sign")
-        await person.fill("storage")
-        assert "Tags         storage" in person.preview, "decisions and tasks have tags too"
-        await person.command("tasks")
-        await person.press("number_sign")
-        await person.fill("soon")
-        assert "Tags         soon" in person.preview
-        await person.search("tag:storage")
-        assert len(person.rows) == 1 and "D#4" in person.rows[0]
+        await person.follow(("number_sign > storage", "Tags         storage"))  # decisions and tasks have tags too
+        await person.follow((":tasks",), ("number_sign > soon", "Tags         soon"))
+        await person.follow(("/tag:storage", lambda: len(person.rows) == 1 and "D#4" in person.rows[0]))
 
 
 class TestTasks:
     async def test_they_move_through_their_states(self, story: Story, narrow: Person) -> None:
         await narrow.command("tasks")
         assert narrow.rows[0].startswith("▸◧") and narrow.lines[-1].startswith(" y done  ")
-        await narrow.press("a")
-        assert narrow.sees("What is to be done?")
-        await narrow.fill("call the printer")
+        await narrow.follow(("a", "What is to be done?"), ("> call the printer",))
         assert narrow.toasts == ["Added A#4, u to undo"] and any("▸☐ call the" in row for row in narrow.rows)
         await narrow.press("k", "j")
         assert narrow.lines[-1].startswith(" y start  ")
@@ -151,17 +137,14 @@ class TestTasks:
         await narrow.put_cursor(pack_key("task", 4))
         await narrow.hears(("y", "Done with A#4, u to undo"))
         assert not any("A#4" in row for row in narrow.rows), "done ones are hidden"
-        await narrow.press("o")
-        await narrow.choose("done too")
+        await narrow.follow(("o > done too",))
         await narrow.put_cursor(pack_key("task", 4))
         assert "A#4  task · done" in narrow.preview and narrow.lines[-1].startswith(" y open again ")
         await narrow.hears(("y", "Reopened A#4, u to undo"), ("u", "Undid: task reopen A#4"), ("u", "Undid: task done"))
         assert steps(story)[:4] == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
 
     async def test_they_are_corrected_and_finished_together(self, story: Story, narrow: Person) -> None:
-        await narrow.command("tasks")
-        await narrow.press("c")
-        assert narrow.sees("correct A#2", "probar el redondeo") and narrow.at == "edit"
+        await narrow.follow((":tasks",), ("c", "correct A#2", "probar el redondeo", lambda: narrow.at == "edit"))
         await narrow.fill("probar el redondeo, dos veces")
         assert "probar el redondeo, dos veces" in narrow.rows[0] and narrow.toasts == ["Corrected A#2, u to undo"]
         await narrow.hears(("f", "No: forget it"), ("ctrl+a y", "Done with 2 tasks, u to undo"))
@@ -186,8 +169,7 @@ class TestTasks:
 
 class TestDecisions:
     async def test_one_is_recorded_and_replaced_by_its_form(self, story: Story, person: Person) -> None:
-        await person.press("3", "a")
-        assert person.sees("Decision, in a few words", "Instead of")
+        await person.follow(("3 a", "Decision, in a few words", "Instead of"))
         await person.fill("Send by e-mail", "SMTP", "fax | post |", "Everybody has it.")
         assert person.toasts == ["Recorded D#6, u to undo"] and getattr(person.record, "citation", "") == "D#6"
         with story.open() as memory:
@@ -198,13 +180,11 @@ class TestDecisions:
         for left in range(4):
             await person.press("S", *["ctrl+u", "x", "enter"] * left, "escape")
             assert person.app.screen is person.main and len(steps(story)) == 1, "to leave any field leaves all"
-        await person.press("S")
-        assert person.sees("Replace… D#4", "Facturas en PDF/A", "PDF/A-3")
+        await person.follow(("S", "Replace… D#4", "Facturas en PDF/A", "PDF/A-3"))
         await person.press("ctrl+u", *["enter"] * 4)
         assert isinstance(person.app.screen, Form) and person.at == "title", "without a title there is none"
         await person.fill("Facturas en PDF", "PDF 2.0")
-        await person.press("enter")  # what was chosen before is the first alternative
-        await person.fill("Readers are everywhere.")
+        await person.follow(("enter > Readers are everywhere.",))  # what was chosen before is the first alternative
         assert person.toasts == ["Recorded D#7, u to undo"] and "Replaces     D#4" in person.preview
         with story.open() as memory:
             assert [one.status for one in memory.decisions.get_many([4, 7])] == ["superseded", "active"]
@@ -238,18 +218,14 @@ class TestDecisions:
             (key_of(story, "pdf"), "Link D#4 with…", "src/cache.py", "D#4: Bound to src/cache.py, u to undo"),
         ):
             await person.put_cursor(key)
-            await person.press("L")
-            assert person.sees(title)
-            await person.choose(words)
+            await person.follow(("L", title), (f"> {words}",))
             assert person.toasts == [said], "what is nearest is the first that is offered"
-        await person.press("L")
-        await person.choose("nonsense and more")
-        assert isinstance(person.app.screen, Chooser) and person.sees("Nothing has these words.")
+        await person.follow(("L > nonsense and more", "Nothing has these words."))
+        assert isinstance(person.app.screen, Chooser)
 
 
 async def test_checkpoints_are_made_from_anywhere_and_removed_after_a_question(narrow: Person) -> None:
-    await narrow.command("memory.checkpoint")
-    await narrow.fill("before lunch")
+    await narrow.follow((":memory.checkpoint",), ("> before lunch",))
     assert narrow.toasts == ["Made checkpoint K#2: before lunch"] and narrow.place == "facts"
     await narrow.press("5", "5", "a", "enter")
     assert isinstance(narrow.app.screen, Form), "it needs a name to be found by"
@@ -277,15 +253,12 @@ class TestOut:
                 ("the text", text, "the text of F#2"),
                 ("both", f"{text} [F#2]", "F#2 with the text"),
             ):
-                await person.press("Y")
-                await person.choose(words)
-                assert person.app.clipboard == copied
+                await person.follow((f"Y > {words}", lambda copied=copied: person.app.clipboard == copied))
                 assert person.toasts == [f"Copied {said} by the terminal (OSC 52)"]
             assert any(text.startswith("\x1b]52;c;RiMy") for text in written), "F#2, as the terminal takes it"
             await person.press("space", "space", "space", "Y", "enter")
             assert person.app.clipboard == "F#2 F#6 F#7" and "3 marked" in person.title, "copying changes nothing"
-            await person.press("Y")
-            await person.choose("the text")
+            await person.follow(("Y > the text",))
             assert len(person.app.clipboard.split("\n")) == 3 and steps(story) == []
 
     async def test_the_editor(self, story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,9 +298,7 @@ class TestOut:
 class TestConfiguration:
     async def test_a_theme_that_is_chosen_is_kept(self, story: Story) -> None:
         async with opened(story.folder) as person:
-            await person.command("theme.choose")
-            await person.choose("nord")
-            assert person.app.theme == "nord"
+            await person.follow((":theme.choose",), ("> nord", lambda: person.app.theme == "nord"))
             await person.until(lambda: os.path.exists(user_settings_path()))
             await person.settle()
             assert tomllib.loads(Path(user_settings_path()).read_text())["theme"] == "nord"
@@ -335,12 +306,9 @@ class TestConfiguration:
             await person.until(lambda: kept in person.toasts)
         async with opened(story.folder) as person:
             assert person.app.theme == "nord" and person.toasts == []
-            for line, theme in (
-                ("config theme gruvbox", "gruvbox"),
-                ("config theme --unset", "textual-dark"),
-                ("config theme nosuch", "textual-dark"),
-            ):
-                await person.command(line)
+            themes = {"gruvbox": "gruvbox", "--unset": "textual-dark", "nosuch": "textual-dark"}
+            for words, theme in themes.items():
+                await person.command(f"config theme {words}")
                 assert person.app.theme == theme and person.toasts
 
     async def test_settings_are_applied_at_once(self, huge: Person) -> None:

@@ -18,9 +18,8 @@ async def serving(command: str = "true") -> AsyncIterator[tuple[ClientSession, A
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     access = Access("127.0.0.1", port)
-    runner = web.AppRunner(
-        await BrowserServer([command], listening, access, "a <b> & c")._make_app(), shutdown_timeout=1
-    )
+    server = BrowserServer([command], listening, access, "a <b> & c")
+    runner = web.AppRunner(await server._make_app(), shutdown_timeout=1)
     await runner.setup()
     await web.SockSite(runner, listening).start()
     try:

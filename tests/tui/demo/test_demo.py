@@ -268,9 +268,8 @@ def test_what_changed_since_monday(memory: Memory):
 def test_history_verifies_and_can_be_undone(memory: Memory):
     """Each step carries the digest of the one before; the newest word of the person can be taken back."""
     previous = b""
-    for seq, *head, root, digest in memory.database.rows(
-        "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
-    ):
+    columns = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
+    for seq, *head, root, digest in memory.database.rows(f"SELECT {columns} FROM history ORDER BY seq"):
         leaves = memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
         assert root == hashlib.sha256(b"".join(leaf for (leaf,) in leaves)).digest()
         assert digest == hashlib.sha256(previous + change_capture.encode_for_hash(seq, *head) + root).digest()

@@ -17,18 +17,7 @@ from support.terminals import ended
 import tui
 from bench.terminal import Terminal
 from tui.desktop import programs as clipboard
-from tui.desktop.programs import (
-    BY_TERMINAL,
-    CLIP_EXE,
-    PBCOPY,
-    TERMUX,
-    WL_COPY,
-    XCLIP,
-    XSEL,
-    ClipboardTool,
-    clipboard_tools,
-    pass_to_program,
-)
+from tui.desktop.programs import CLIP_EXE, PBCOPY, TERMUX, WL_COPY, XCLIP, XSEL, clipboard_tools, pass_to_program
 
 ROOT = str(Path(tui.__file__).parent.parent)
 Install = Callable[..., Path]
@@ -75,7 +64,7 @@ SSH = {"SSH_TTY": "/dev/pts/1"}
         ({"TERMUX_VERSION": "0.118", **SSH}, "linux", []),
     ],
 )
-def test_only_what_arrives_is_tried(environment: dict[str, str], platform: str, expected: list[ClipboardTool]) -> None:
+def test_only_what_arrives_is_tried(environment: dict[str, str], platform: str, expected: list) -> None:
     """The best first; over SSH a forwarded display only, for the rest would fill the far machine's clipboard."""
     assert clipboard_tools(environment, platform) == expected
 
@@ -121,11 +110,10 @@ def test_one_that_stays_behind_to_serve_the_text_holds_nobody(install: Install) 
 
 
 def test_where_nothing_is_installed_it_says_what_to_install(install: Install) -> None:
-    assert pass_to_program("x", [XCLIP, XSEL]) == "by the terminal (OSC 52); if nothing arrives, install xclip"
-    assert (
-        pass_to_program("x", [WL_COPY, XCLIP]) == "by the terminal (OSC 52); if nothing arrives, install wl-clipboard"
-    )
-    assert pass_to_program("x", []) == BY_TERMINAL
+    said = "by the terminal (OSC 52); if nothing arrives, install"
+    assert pass_to_program("x", [XCLIP, XSEL]) == f"{said} xclip"
+    assert pass_to_program("x", [WL_COPY, XCLIP]) == f"{said} wl-clipboard"
+    assert pass_to_program("x", []) == clipboard.BY_TERMINAL
 
 
 APP = """

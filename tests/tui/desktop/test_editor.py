@@ -101,9 +101,8 @@ def test_the_file_is_private(app: Any, script: Script, tmp_path: Path, room: Pat
     """To read for nobody else, whatever the umask; what the editor leaves beside it goes too."""
     before = os.umask(0)
     try:
-        edit_in_editor(
-            app, "secret", suffix=".txt", command=script(f'cp "$1" "$1~"; echo "$1" > "{tmp_path}/name"; sleep 0.2')
-        )
+        copying = script(f'cp "$1" "$1~"; echo "$1" > "{tmp_path}/name"; sleep 0.2')
+        edit_in_editor(app, "secret", suffix=".txt", command=copying)
         path = Path((tmp_path / "name").read_text().strip())
         seen = {}
         command = script('stat -c "%a" "$1" "$(dirname "$1")" > "$1.modes"; cp "$1.modes" ' + f'"{tmp_path}/modes"')

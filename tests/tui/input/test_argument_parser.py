@@ -61,9 +61,8 @@ def test_a_value_may_be_any_text(value):
 
 
 def test_after_two_dashes_everything_is_text():
-    assert vars(parse_arguments("look", LOOK, ["a", "--", "--words", "--", "--help"])) == {
-        "words": ["a", "--words", "--", "--help"]
-    }
+    looked = vars(parse_arguments("look", LOOK, ["a", "--", "--words", "--", "--help"]))
+    assert looked == {"words": ["a", "--words", "--", "--help"]}
 
 
 def test_one_dash_is_no_option():
@@ -73,10 +72,8 @@ def test_one_dash_is_no_option():
 
 def test_many_is_at_least_one_and_any_may_be_none():
     assert vars(parse_arguments("look", LOOK, [])) == {"words": []}
-    assert vars(parse_arguments("say", SAY, ["hello", "--to", "Ana", "there"])) == {
-        "text": ["hello", "there"],
-        "to": "Ana",
-    }
+    said = vars(parse_arguments("say", SAY, ["hello", "--to", "Ana", "there"]))
+    assert said == {"text": ["hello", "there"], "to": "Ana"}
     assert refused("say", SAY, "--to", "Ana") == "say wants TEXT…: what to say. See `memoranda say --help`."
 
 

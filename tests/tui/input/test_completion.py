@@ -21,16 +21,9 @@ from store.records.facts import FACT_SORTS
 from store.records.timeline import TIMELINE_SOURCES
 from tui.cli import run_command
 from tui.commands.lists import LISTINGS
+from tui.input import completion
 from tui.input.arguments import Argument
-from tui.input.completion import (
-    FILES,
-    SHELL_SCRIPTS,
-    common_prefix,
-    complete_line,
-    completion_script,
-    offer_completions,
-    split_line,
-)
+from tui.input.completion import FILES, SHELL_SCRIPTS, complete_line, completion_script, offer_completions
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, list_verbs, verb_named
 
@@ -39,7 +32,7 @@ VERB_NAMES = [verb.name for verb in list_verbs()]
 
 def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
     """What may stand in the place of the line's last word."""
-    return [candidate.text for candidate in complete_line(*split_line(line), **options)]
+    return [candidate.text for candidate in complete_line(*completion.split_line(line), **options)]
 
 
 # what is typed→what is offered in the place of its last word: in the application, in bash
@@ -104,17 +97,15 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         if argument.choices and argument.option:
             for line in (f"{verb.name} --{argument.name} ", f"{verb.name} --json --{argument.name} "):
                 assert offered(line) == list(argument.choices)
-            assert offered(f"{verb.name} --{argument.name}=") == [
-                f"--{argument.name}={word}" for word in argument.choices
-            ]
+            option = f"--{argument.name}="
+            assert offered(f"{verb.name} {option}") == [option + word for word in argument.choices]
         elif argument.choices:
             before = [other for other in verb.arguments if not other.option].index(argument)
             assert offered(f"{verb.name} {'x ' * before}") == list(argument.choices)
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
-    [*table(NEXT), ("list wo --sort=newest ", list(dict.fromkeys([*LISTINGS, *DOMAINS])))],
+    ("line", "expected"), [*table(NEXT), ("list wo --sort=newest ", list(dict.fromkeys([*LISTINGS, *DOMAINS])))]
 )
 def test_what_may_come_next(line: str, expected: list[str]) -> None:
     found = offered(line)
@@ -140,7 +131,7 @@ def test_config_offers_every_setting_and_key() -> None:
     ("texts", "same"), [([], ""), (["a"], "a"), (["abc", "abd"], "ab"), (["ab", "abc"], "ab"), (["a", "b"], "")]
 )
 def test_agreed(texts: list[str], same: str) -> None:
-    assert common_prefix(texts) == same
+    assert completion.common_prefix(texts) == same
 
 
 # the shells ---------------------------------------------------------------------------------------------------------
@@ -173,9 +164,8 @@ def test_what_a_shell_is_offered(line: str, expected: list[str]) -> None:
     assert offer_completions("bash", f"memoranda {line}") == expected
     whole = [f"--sort={one}" for one in expected] if line.startswith("list --sort=") else expected
     assert [one.partition("\t")[0] for one in offer_completions("fish", f"memoranda {line}")] == whole
-    assert [one.partition(":")[0] for one in offer_completions("zsh", f"memoranda {line}") if one != FILES] == [
-        one for one in whole if one != FILES
-    ]
+    found = [one.partition(":")[0] for one in offer_completions("zsh", f"memoranda {line}") if one != FILES]
+    assert found == [one for one in whole if one != FILES]
 
 
 @pytest.fixture
@@ -240,9 +230,8 @@ def zsh(folder: Path) -> Tab:
     path = needs("zsh")
 
     def tab(line: str) -> list[str]:
-        shell = pexpect.spawn(
-            path, ["-f", "-i"], cwd=str(folder), env={**os.environ, "TERM": "vt100"}, dimensions=(50, 200), timeout=30
-        )
+        environment = {**os.environ, "TERM": "vt100"}
+        shell = pexpect.spawn(path, ["-f", "-i"], cwd=str(folder), env=environment, dimensions=(50, 200), timeout=30)
         try:
             shell.sendline(
                 "autoload -Uz compinit; compinit -u -D; source ./script.zsh; "

@@ -3,19 +3,8 @@
 from support.tables import each
 
 from store.search.query_parser import IS_VALUES
-from tui.lists.filters import (
-    Facet,
-    FacetChoice,
-    complete_filter,
-    counted_facet,
-    facet_chips,
-    filter_completions,
-    filters_in_query,
-    narrow_query,
-    next_choice,
-    search_facets,
-    writer_facet,
-)
+from tui.lists import filters
+from tui.lists.filters import Facet, FacetChoice, facet_chips, filter_completions, narrow_query, writer_facet
 from tui.panes.records import kind_facet
 from tui.theme.line_filters import pieces_width
 
@@ -37,10 +26,12 @@ STATES = Facet(
     118,
 )
 WORDS = ("Stale", "Low", "Aging", "Pinned", "Fresh", "Replaced", "Forgotten")
-DOMAINS = counted_facet("domain", "Domain", [("work", 55), ("projects", 17), ("preferences", 15)])
+DOMAINS = filters.counted_facet("domain", "Domain", [("work", 55), ("projects", 17), ("preferences", 15)])
 WRITERS = writer_facet("origin", [("user", 70), ("import:notes", 11), ("mcp:claude-code", 10)])
-TAGS = counted_facet("tag", "Tag", [("infra", 1)])
-FACETS = search_facets([STATES, DOMAINS, WRITERS, TAGS], {"fact": 118, "decision": 34}, [("infra", 3)], ["Ana", "user"])
+TAGS = filters.counted_facet("tag", "Tag", [("infra", 1)])
+FACETS = filters.search_facets(
+    [STATES, DOMAINS, WRITERS, TAGS], {"fact": 118, "decision": 34}, [("infra", 3)], ["Ana", "user"]
+)
 
 
 def text_of(pieces: list) -> str:
@@ -49,7 +40,7 @@ def text_of(pieces: list) -> str:
 
 def test_the_next_chip_is_one_that_leaves_records_and_the_last_is_followed_by_all() -> None:
     facet = Facet("kind", "Kind", (FacetChoice("a", "A", 2), FacetChoice("b", "B", 0), FacetChoice("c", "C")))
-    assert [next_choice(facet, now) for now in (None, "a", "c", "gone")] == ["a", "c", None, None]
+    assert [filters.next_choice(facet, now) for now in (None, "a", "c", "gone")] == ["a", "c", None, None]
 
 
 @each("state", [None, "stale", "fresh"])
@@ -100,7 +91,7 @@ def test_a_filter_that_is_typed_is_completed_with_numbers(typed: str, completion
 def test_every_state_that_a_search_knows_is_completed() -> None:
     offered = filter_completions("is:", FACETS)
     assert ("is:replaced", 11) in offered and ("is:fresh", 62) not in offered
-    assert complete_filter("invoices is:s", "is:stale") == "invoices is:stale "
+    assert filters.complete_filter("invoices is:s", "is:stale") == "invoices is:stale "
     for state in IS_VALUES:
         shown = {"superseded": "replaced"}.get(state, state)
         if state not in ("active", "contradicted"):
@@ -108,7 +99,10 @@ def test_every_state_that_a_search_knows_is_completed() -> None:
 
 
 def test_a_filter_takes_the_place_of_another_of_its_field() -> None:
-    assert filters_in_query('blue by:agent since:"2 weeks ago" author:x') == {"by:": "x", "since:": "2 weeks ago"}
+    assert filters.filters_in_query('blue by:agent since:"2 weeks ago" author:x') == {
+        "by:": "x",
+        "since:": "2 weeks ago",
+    }
     assert narrow_query("blue kind:fact is:stale", {"kind:": "decision"}) == "blue is:stale kind:decision"
     assert narrow_query("author:x blue", {"by:": ""}) == "blue"
     assert narrow_query("blue", {"since:": "2 weeks ago"}) == 'blue since:"2 weeks ago"'

@@ -97,12 +97,8 @@ def test_a_row_begins_where_most_of_the_words_are() -> None:
 
 @each("offset", range(12))
 def test_a_line_of_the_command_line_begins_and_ends_with_whole_words(offset: int) -> None:
-    text = (
-        "x" * offset
-        + " The size of the ledger is in the guide." * 6
-        + " Numbered by quarter."
-        + " Kept in Lisbon." * 20
-    )
+    tail = " Numbered by quarter." + " Kept in Lisbon." * 20
+    text = "x" * offset + " The size of the ledger is in the guide." * 6 + tail
     at = text.index("Numbered")
     shown = _excerpt(text, [(at, at + 8)])
     words = shown.removeprefix("… ").removesuffix(" …").replace("«", "").replace("»", "").split()

@@ -51,11 +51,9 @@ async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size:
     async with opened(story.folder, size) as person:
         now = person.rows
         await to_checkpoint(person)
-        await person.follow(
-            ("", "AS OF", "20 Nov 2026 00:00", "read-only", "@ compare  esc now"),
-            ("3", "Cache in Redis", "!Cache in memory"),
-            ("2", "Team of five", "!Tasks", lambda: person.rows != now),
-        )
+        await person.follow(("", "AS OF", "20 Nov 2026 00:00", "read-only", "@ compare  esc now"))
+        await person.follow(("3", "Cache in Redis", "!Cache in memory"))
+        await person.follow(("2", "Team of five", "!Tasks", lambda: person.rows != now))
         then = person.rows
         await person.put_cursor(pack_key("fact", story.facts["five"]))
         said = "\n".join(person.preview)
@@ -150,12 +148,9 @@ async def test_search_in_the_past(story: Story, size: Size) -> None:
     as_now = "Files are shown as they are now: what they said then is not kept."
     async with opened(story.folder, size) as person:
         await person.until(lambda: person.main.engine.screen.documents.count_documents())
-        await person.follow(
-            (":show MEMORY.md#L3", "a dict by now", lambda: as_now not in " ".join(person.preview)),
-            ("escape",),
-            ("/cache", lambda: any("Cache in memory" in row for row in person.hits)),
-            ("escape",),
-        )
+        await person.follow((":show MEMORY.md#L3", "a dict by now", lambda: as_now not in " ".join(person.preview)))
+        await person.follow(("escape",), ("/cache", lambda: any("Cache in memory" in row for row in person.hits)))
+        await person.follow(("escape",))
         await to_checkpoint(person)
         await person.follow(
             ("/cache", lambda: any("Cache" in row and "Redis" in row for row in person.hits)),

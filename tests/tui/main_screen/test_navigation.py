@@ -117,9 +117,7 @@ async def test_its_number_again_takes_the_next_chip_and_escape_shows_all(person:
         assert not person.main.place.view.chosen and len(person.record_list.rows or ()) == every
         await person.press(PANE_KEYS[name])
     for name in ("facts", "history", "timeline"):
-        await person.follow(
-            (PANE_KEYS[name], "esc all"), ("escape", "!esc all", lambda name=name: person.place == name)
-        )
+        await person.follow((PANE_KEYS[name], "esc all"), ("escape", "!esc all", lambda at=name: person.place == at))
 
 
 async def test_a_change_elsewhere_is_there_when_the_pane_comes(story: Story, narrow: Person) -> None:
@@ -241,11 +239,8 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(narro
     shown, preview = narrow.main.query_one("#list-pane"), narrow.main.pane
     await narrow.search("jenkins")
     half = shown.size.height
-    await narrow.follow(
-        ("enter", lambda: shown.size.height == len(narrow.all_rows) < 4 < half < preview.size.height),
-        ("slash", lambda: shown.size.height == half),
-        ("escape", lambda: shown.size.height == half),
-    )
+    await narrow.follow(("enter", lambda: shown.size.height == len(narrow.all_rows) < 4 < half < preview.size.height))
+    await narrow.follow(("slash", lambda: shown.size.height == half), ("escape", lambda: shown.size.height == half))
 
 
 # what can be followed
@@ -295,11 +290,9 @@ async def test_arrows_in_the_preview_say_what_enter_opens(person: Person) -> Non
 
     await person.follow(*((key, says) for key in ("right", "left", "right")))
     link = preview.link
-    await person.follow(
-        ("enter", says, lambda: person.record.citation == link != preview.link),
-        ("backspace", lambda: person.record.citation == "D#1"),
-        (":preview.forward", lambda: person.record.citation == link),
-    )
+    await person.follow(("enter", says, lambda: person.record.citation == link != preview.link))
+    await person.follow(("backspace", lambda: person.record.citation == "D#1"))
+    await person.follow((":preview.forward", lambda: person.record.citation == link))
 
 
 # what is empty
@@ -311,18 +304,18 @@ async def test_empty_panes_teach_and_the_key_they_name_fills_them(bare: Path) ->
             await person.press(*([number] if person.place != name else []))
             if name != "ask":
                 rows = [person.record_list.render_line(y).text for y in range(8)]
-                named = re.sub(
-                    r"\{[^}]+\}", "[^ ]+", re.escape(PANES[name].empty).replace(r"\{", "{").replace(r"\}", "}")
-                )
+                empty = re.escape(PANES[name].empty).replace(r"\{", "{").replace(r"\}", "}")
+                named = re.sub(r"\{[^}]+\}", "[^ ]+", empty)
                 assert re.fullmatch(named, " ".join(" ".join(rows).split())), rows
             await person.press("G", "space", "f", "y", "minus", "U", "R", "L", "S", "F", "enter", "escape", "escape")
         with Memory.open(str(bare / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
             assert memory.history.steps() == []
-        for number, answers in (
-            ("2", ["the first fact"]),
-            ("3", ["a first decision", "this", "that", "why not"]),
-            ("5", ["the first moment"]),
-        ):
+        filled = {
+            "2": ["the first fact"],
+            "3": ["a first decision", "this", "that", "why not"],
+            "5": ["the first moment"],
+        }
+        for number, answers in filled.items():
             await person.press(number, "a")
             await person.fill(*answers)
             assert any(answers[0] in row for row in person.rows), person.rows

@@ -34,6 +34,5 @@ async def test_a_form_stays_visible_below_a_message(person: Person) -> None:
 
 async def test_index_says_in_one_sentence_what_agrees_and_what_waits(person: Person) -> None:
     await person.command("health --index")
-    assert re.fullmatch(
-        r"The index agrees with the records: \d+ records\. \d+ texts wait to be embedded\.", person.toasts[-1]
-    )
+    said = r"The index agrees with the records: \d+ records\. \d+ texts wait to be embedded\."
+    assert re.fullmatch(said, person.toasts[-1])

@@ -17,9 +17,7 @@ from tui.main_screen import background, screen
 from tui.main_screen.background import POLL_SECONDS, POLLS_AT_REST, Polling, TeamController
 from tui.main_screen.screen import MainScreen
 
-PERIODS = {
-    name: polls for module in (background, screen) for name, polls in vars(module).items() if name.endswith("_POLLS")
-}
+PERIODS = {name: polls for one in (background, screen) for name, polls in vars(one).items() if name.endswith("_POLLS")}
 
 
 def test_the_model_may_report_before_the_first_frame(story: Story):

@@ -337,9 +337,8 @@ async def test_what_was_asked_comes_back(folder: Path) -> None:
         await person.until(lambda: "found" in person.lines[1])
         await person.follow(("down", lambda: person.at == "list"))
         with open_memory(folder) as memory:
-            assert sorted(memory.search.log.recent_queries()) == ["blue", "old question", "thu"], (
-                "what one went on from"
-            )
+            recent = memory.search.log.recent_queries()
+            assert sorted(recent) == ["blue", "old question", "thu"], "what one went on from"
 
 
 async def test_filters_are_completed_and_are_chips(folder: Path) -> None:
@@ -434,11 +433,7 @@ async def test_nothing_near_shows_the_nearest_as_such(meaning: None, person: Per
     """They can be opened; Enter does not take them for found ones. Under a filter for a kind all are counted without
     it."""
     await person.follow(
-        (
-            "/is there a service that repairs violins in Vienna",
-            "No record contains “is there a service that",
-            "0 found",
-        ),
+        ("/is there a service that repairs violins in Vienna", "No record contains “is there a service", "0 found"),
         ("", lambda: person.headings[1].startswith("Nothing near; the nearest ")),
         ("enter", lambda: person.record.citation in person.hits[0]),
         ("escape",),
@@ -454,10 +449,8 @@ async def test_what_is_similar_is_found_anywhere(folder: Path, tmp_path: Path, m
         memory.facts.remember("PostgreSQL is upgraded every winter")
     await person.until(lambda: any("upgraded" in row for row in person.rows))
     await person.put_cursor(5 * 16)
-    await person.follow(
-        (":search.related", "related:F#5 ×", "found", lambda: "upgraded" in person.hits[0]),
-        ("", "!· F#5 ·", lambda: [heading.split()[0] for heading in person.headings] == ["Similar"]),
-    )
+    await person.follow((":search.related", "related:F#5 ×", "found", lambda: "upgraded" in person.hits[0]))
+    await person.follow(("", "!· F#5 ·", lambda: [heading.split()[0] for heading in person.headings] == ["Similar"]))
     with Memory.open(location(tmp_path / "empty").path, "cli", Clock()):
         pass
     async with opened(tmp_path / "empty") as nobody:

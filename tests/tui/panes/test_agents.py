@@ -148,16 +148,8 @@ async def test_what_agents_do_arrives_while_one_looks(story: Story, person: Pers
         send(memory)
     await person.until(lambda: person.sees("● codex  at work", "→ claude-code", "2 at work"))
     await person.press("G")  # the oldest that an agent did
-    for key, seen in (
-        ("k", "memory_search"),
-        ("j", "Wrote D#"),
-        ("p", "paused until"),
-        ("p", "2 at work"),
-        ("enter", "Wrote D#"),
-        ("escape", "undo its session…"),
-    ):
-        await person.press(key)
-        await person.until(lambda seen=seen: person.sees(seen))  # type: ignore[misc]
+    await person.follow(("k", "memory_search"), ("j", "Wrote D#"), ("p", "paused until"), ("p", "2 at work"))
+    await person.follow(("enter", "Wrote D#"), ("escape", "undo its session…"))
     await person.plan_of("U")
     assert person.sees("UNDO all that mcp:codex-mcp-client wrote in mcp-") and len(person.plan) == 1
     await person.press("enter")

@@ -1,12 +1,12 @@
 """Health: damage that is looked for, and every figure with what it means, what nobody can know yet, and where Enter
 leads."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import Do
 from support.pane_screen import PaneScreen
 from support.screen import NARROW, WIDE
 from support.screen import opened as at_screen
@@ -20,7 +20,6 @@ from store.memory import Memory
 from store.search.fulltext import rebuild_text_index
 from store.upkeep import checks
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
-from tui.cli import run_command
 from tui.commands import dispatch
 from tui.commands.call import Call
 from tui.commands.health import stats_lines
@@ -40,9 +39,8 @@ TAX = "def tax(cents):\n    return cents // 5\n"
 def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """Two conversations, a turn that cannot be read, contexts, one of them answered, searches."""
     with story.open() as memory:
-        memory.turns.add_turns(
-            "monday", [NewTurn("user", "does the build run on Jenkins?"), NewTurn("assistant", "word " * 300)]
-        )
+        said = [NewTurn("user", "does the build run on Jenkins?"), NewTurn("assistant", "word " * 300)]
+        memory.turns.add_turns("monday", said)
         memory.checkpoints.record_session_end(session="monday")
         memory.turns.add_turns("tuesday", [NewTurn("user", "and who deploys?")])
         context = memory.context("does the build run on Jenkins?", "tuesday")
@@ -113,9 +111,7 @@ def test_every_figure_stands_there_with_its_chart(screen: PaneScreen, width: int
     ):
         line = screen.line(label, width)
         if width == 78:
-            assert all(word in line for word in words) and (line.startswith(start) or label in ("monday", "cited")), (
-                label
-            )
+            assert all(one in line for one in words) and (line.startswith(start) or label in ("monday", "cited")), label
     assert screen.title == "as of 21 Nov 2026 12:00"
 
 
@@ -243,9 +239,8 @@ def test_damage_is_looked_for_and_enter_does_the_next_step(new: PaneScreen, stor
         new.press(FOLLOW, "check")
         assert new.line("Check again").endswith("Nothing is wrong.") and len(new.told) > told
     assert new.line("private").startswith("✓")
-    assert new.line("Check again", check="quick") and not any(
-        "as history says" in line for line in new.lines(78, check="quick")
-    )
+    assert new.line("Check again", check="quick")
+    assert not any("as history says" in line for line in new.lines(78, check="quick"))
     assert not any("private" in line for line in new.lines(78, check="")), "escape takes it away"
 
 
@@ -311,9 +306,7 @@ def test_commands_run_once_all_of_them_were_shown_and_agreed_to(tmp_path: Path) 
 # the same on the command line
 
 
-def test_the_command_line_says_the_same(
-    lived: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_says_the_same(lived: Story, monkeypatch: pytest.MonkeyPatch, do: Do) -> None:
     with lived.open(NOON) as memory:
         lines = stats_lines(metric_sections(health.measure(memory)))
     headings = [line for line in lines if line and not line.startswith(" ")]
@@ -322,15 +315,13 @@ def test_the_command_line_says_the_same(
     screen.close()
     assert "      memoranda show T#1" in lines, "what is poor says where to look"
     noon(monkeypatch)
-    assert run_command(["--db", str(lived.path), "search", "--keywords", "jenkins"]) == 0
-    assert run_command(["--db", str(lived.path), "health", "--plot", "-"]) == 0
-    assert "Growth" in capsys.readouterr().out
-    assert run_command(["--db", str(lived.path), "health"]) == 0
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    database = ("--db", lived.path)
+    assert do(*database, "search", "--keywords", "jenkins").status == 0
+    assert "Growth" in do(*database, "health", "--plot", "-").out
+    lines = [line.strip() for line in do(*database, "health").out.splitlines()]
     for start in ("✓ full text", "· model", "· requests", "✓ mean", "• recovered", "• between", "✓ crashes"):
         assert any(line.startswith(start) for line in lines), start
-    assert run_command(["--db", str(lived.path), "health", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)["health"]
+    data = do(*database, "health", "--json").data["health"]
     assert data["index"]["full_text"] is True and data["index"]["indexed"] == data["index"]["passages"] > 0
     assert data["requests"] == {"asked": 0, "kept": 0} and data["recoveries"]["checkpoints"] > 0
     assert 0 < data["mean_tokens"] < 3_050 and len(data["searches"]["milliseconds"]) == 4, "it is noted once answered"

@@ -22,11 +22,6 @@ def say(memory: Memory) -> None:
     memory.turns.add_turns("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
 
 
-def told(person: Person) -> str:
-    """The preview, whose lines are wrapped, as one."""
-    return " ".join(" ".join(person.preview).split())
-
-
 def rows(person: Person) -> list[str]:
     return [" ".join(row.split()) for row in person.rows]
 
@@ -61,7 +56,7 @@ async def test_what_a_step_changed_before_and_after(story: Story) -> None:
         memory.mutes.mute([9])
     async with opened(story.folder, HUGE) as person:
         await person.press("5")
-        assert "F#9" in told(person) and "not sent to agents" in told(person)
+        assert "F#9" in person.told and "not sent to agents" in person.told
         assert not any("T" in line and line.rstrip().endswith("Z") for line in person.preview), "a time of a table"
         for row, words in zip(
             rows(person)[1:],
@@ -123,7 +118,7 @@ async def test_only_one_writer_and_one_record(person: Person) -> None:
         (":history --actor nobody", "Nothing by this author.", lambda: person.rows == []),
         ("escape", lambda: person.rows and "×" not in person.title),
         (":history --record A#2", "task start A#2", "task add A#2", lambda: person.at == "preview"),
-        ("", lambda: "task add A#3" not in told(person)),
+        ("", lambda: "task add A#3" not in person.told),
     )
 
 
@@ -194,7 +189,7 @@ async def test_checkpoints_stand_among_the_steps_and_alone(story: Story) -> None
         assert rows(person) == ["▸▪ before refactor K#1 · 1 d 13 steps since · 65 tokens"]
         assert person.sees("2 automatic hidden")
         await person.until(lambda: "Since then   11 records changed" in person.preview)
-        assert "At step      17" in person.preview and "Session" not in told(person)
+        assert "At step      17" in person.preview and "Session" not in person.told
         await person.press("o")
         await person.choose("show what is")
         assert rows(person)[:2] == [
@@ -225,10 +220,8 @@ async def test_one_made_by_hand_is_of_no_session_and_is_read_out_and_marked(stor
     """It keeps what was said last, which is not what it is about."""
     with story.open() as memory:
         say(memory)
-    await narrow.follow(
-        ("5 a > quiet evening", "K#2  checkpoint", "Taken        by a person"),
-        ("", lambda: "Last chat    s1" in narrow.preview and "Session      s1" not in narrow.preview),
-    )
+    await narrow.follow(("5 a > quiet evening", "K#2  checkpoint", "Taken        by a person"))
+    await narrow.follow(("", lambda: "Last chat    s1" in narrow.preview and "Session      s1" not in narrow.preview))
     await narrow.put_cursor(pack_key("checkpoint", 1))
     await narrow.follow(
         (":checkpoint.recover", "K#1 “before refactor”: how things", lambda: narrow.at == "preview"),
@@ -256,7 +249,7 @@ async def test_a_session_that_broke_off_is_offered_until_it_is_read(story: Story
             (":checkpoint mine",),
             ("5", "session broke off at K#", f"!{RECOVERS}"),  # the key reads the one there
             ("2 R", "Put back to…", "read where a session broke off"),
-            ("enter", lambda: "user: ¿Y el céntimo de Faro?" in told(person), lambda: not person.toasts),
+            ("enter", lambda: "user: ¿Y el céntimo de Faro?" in person.told, lambda: not person.toasts),
             ("", "!session broke off"),
         )
     async with opened(story.folder, NARROW) as person:

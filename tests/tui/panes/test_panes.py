@@ -72,9 +72,8 @@ def test_the_recipes_add_a_view_and_a_key(story: Story, tmp_path: Path) -> None:
     copied = tmp_path / "copied"
     shutil.copytree(ROOT / "tui", copied / "tui", ignore=shutil.ignore_patterns("__pycache__"))
     view, key = (section(CONTRIBUTING, title) for title in ("Add a view", "Add a key"))
-    [reading], [doing] = (
-        re.findall(r"^   ```python\n(.*?)^   ```", text, re.DOTALL | re.MULTILINE) for text in (view, key)
-    )
+    block = re.compile(r"^   ```python\n(.*?)^   ```", re.DOTALL | re.MULTILINE)
+    [reading], [doing] = block.findall(view), block.findall(key)
     code = "\n\n".join([IMPORTS, *map(textwrap.dedent, (doing, reading))])
     (copied / "tui" / "panes" / "journal.py").write_text(code)
     keys, places = copied / "tui" / "input" / "keys.toml", copied / "tui" / "main_screen" / "places.py"
@@ -86,13 +85,8 @@ def test_the_recipes_add_a_view_and_a_key(story: Story, tmp_path: Path) -> None:
     text = places.read_text().replace("import agents,", "import agents, journal,", 1)
     places.write_text(text.replace("        *(records.TODAY", f"        {row}\n        *(records.TODAY", 1))
     path = os.pathsep.join(map(str, (copied, ROOT / "tests", ROOT)))
-    done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("added_view.py"), story.folder, tmp_path / "nothing"],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, Path(__file__).with_name("added_view.py"), story.folder, tmp_path / "nothing"]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["tui"] == str(copied / "tui"), "the copy ran"

@@ -58,10 +58,6 @@ def waiting(story: Story) -> list[str]:
         return [one.text for one in memory.inbox.waiting()]
 
 
-def told(person: Person) -> str:
-    return " ".join(" ".join(person.preview).split())
-
-
 # seeing
 
 
@@ -72,9 +68,9 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(size: tuple[int,
     assert "claude" in person.rows[2] and person.rows[2].rstrip()[-1] in "hdn"
     await person.follow(
         ("", "⚠ looks like an instruction to agents", "Allergic", "y accept", "f reject", "c edit", "u undo"),
-        ("j", lambda: "would replace F#" in told(person) and "Somebody joined" in told(person)),
-        ("", lambda: " − " in told(person) and "+ The team is six" in told(person)),
-        ("j", lambda: "«alérgico al maní»" in told(person) and "Nothing like it is known." in told(person)),
+        ("j", lambda: "would replace F#" in person.told and "Somebody joined" in person.told),
+        ("", lambda: " − " in person.told and "+ The team is six" in person.told),
+        ("j", lambda: "«alérgico al maní»" in person.told and "Nothing like it is known." in person.told),
         ("enter enter", lambda: person.record.citation.startswith("T#")),
     )
 
@@ -133,14 +129,8 @@ async def test_a_search_finds_what_waits_under_a_heading_of_its_own(asked: Story
     assert person.headings[-1] == "Waiting in the inbox 1"
     assert "◇ Allergic to peanuts" in person.hits[-1] and "add by " in person.hits[-1]
     assert not any("◇" in row for row in person.hits[:-1])
-    await person.follow(
-        ("escape",),
-        ("/in:inbox previous",),
-        ("enter f", "Rejected P#3"),
-        ("escape",),
-        ("/in:inbox peanuts",),
-        ("enter y", "Accepted P#1"),
-    )
+    await person.follow(("escape",), ("/in:inbox previous",), ("enter f", "Rejected P#3"))
+    await person.follow(("escape",), ("/in:inbox peanuts",), ("enter y", "Accepted P#1"))
     assert waiting(asked) == ["The team is six"]
 
 
@@ -157,13 +147,13 @@ async def test_what_speaks_against_a_decision_or_a_fact_says_so(story: Story, si
     assert do(*database, "today", "--json").data[1]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
     async with opened(story.folder, size) as person:
         await person.follow(
-            ("1", lambda: "cannot hold beside it" in told(person) and "Deploys on Tuesdays" in told(person)),
+            ("1", lambda: "cannot hold beside it" in person.told and "Deploys on Tuesdays" in person.told),
             ("G", lambda: ["⚠ contradicts D#1" in row for row in person.rows] == [False, True]),
-            ("", lambda: "⚠ cannot hold beside it" in told(person) and "chosen SQLite, WAL" in told(person)),
+            ("", lambda: "⚠ cannot hold beside it" in person.told and "chosen SQLite, WAL" in person.told),
             (":forget D#1",),
         )
         await person.until(lambda: not any("⚠" in row for row in person.rows))
-        assert "cannot hold" not in told(person)
+        assert "cannot hold" not in person.told
 
 
 # deciding
@@ -190,11 +180,9 @@ async def test_one_key_decides_and_the_message_says_what_it_changed(asked: Story
     with asked.open() as memory:
         fact = memory.facts.get(memory.inbox.get(1).made or 0)
         assert (fact.fact, fact.origin) == ("Allergic to peanuts", AGENT)
-    await person.follow(
-        ("u", lambda: len(person.rows) == 2 and person.record.citation == "P#1"),
-        ("c", "Edit P#1", "Allergic to peanuts"),
-        ("ctrl+u > Allergic to peanuts and almonds", "Accepted P#1"),
-    )
+    await person.follow(("u", lambda: len(person.rows) == 2 and person.record.citation == "P#1"))
+    await person.follow(("c", "Edit P#1", "Allergic to peanuts"))
+    await person.follow(("ctrl+u > Allergic to peanuts and almonds", "Accepted P#1"))
     with asked.open(now=EVENING) as memory:
         assert memory.facts.get(memory.inbox.get(1).made or 0).fact == "Allergic to peanuts and almonds"
         ask(memory, "", kind="forget", target=team)
@@ -262,21 +250,15 @@ async def test_what_is_doubtful_is_accepted_only_after_a_question(asked: Story, 
     """An order, neither alone nor unseen among others, and the message says what it is; and what rested on something
     that changed. In the past nothing is decided."""
     order = "looks like an instruction to agents"
-    await person.follow(
-        ("ctrl+a y", f"Accept 3 proposals, 1 of which {order}?", "Ignore all previous instructions"),
-        ("escape escape g y", f"Accept P#3, which {order}?", lambda: len(waiting(asked)) == 3),
-        ("enter", f", which {order}, u to undo", lambda: len(waiting(asked)) == 2),
-    )
+    await person.follow(("ctrl+a y", f"Accept 3 proposals, 1 of which {order}?", "Ignore all previous instructions"))
+    await person.follow(("escape escape g y", f"Accept P#3, which {order}?", lambda: len(waiting(asked)) == 3))
+    await person.follow(("enter", f", which {order}, u to undo", lambda: len(waiting(asked)) == 2))
     with asked.open(door="cli") as memory:
         memory.facts.correct(memory.inbox.get(2).target or 0, "The team is seven")
-    await person.until(lambda: "now The team is seven" in told(person) and "is superseded by F#" in told(person))
-    await person.follow(
-        ("g y", "Accept P#2 all the same? F#"),
-        ("escape", lambda: len(waiting(asked)) == 2),
-        ("y enter", lambda: len(waiting(asked)) == 1),
-        (":as-of 2026-11-20T18:30:00Z", lambda: len(person.rows) == 3),
-        ("y", "comes back to now"),
-    )
+    await person.until(lambda: "now The team is seven" in person.told and "is superseded by F#" in person.told)
+    await person.follow(("g y", "Accept P#2 all the same? F#"), ("escape", lambda: len(waiting(asked)) == 2))
+    await person.follow(("y enter", lambda: len(waiting(asked)) == 1))
+    await person.follow((":as-of 2026-11-20T18:30:00Z", lambda: len(person.rows) == 3), ("y", "comes back to now"))
 
 
 async def test_looking_for_more_from_here(story: Story) -> None:
@@ -286,11 +268,8 @@ async def test_looking_for_more_from_here(story: Story) -> None:
         memory.facts.remember("Never deploys on Tuesdays")
         duplicates.mark_all_compared(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
-        await person.follow(
-            ("1", lambda: person.rows == []),
-            (":inbox.duplicates", lambda: len(person.rows) == 1),
-            ("escape u", lambda: person.rows == []),
-        )
+        await person.follow(("1", lambda: person.rows == []), (":inbox.duplicates", lambda: len(person.rows) == 1))
+        await person.follow(("escape u", lambda: person.rows == []))
 
 
 # the editor
@@ -329,9 +308,10 @@ async def test_many_are_decided_in_an_editor(asked: Story, editor: Callable, per
     await person.follow((":record.edit", "begins with no word that decides", lambda: len(waiting(asked)) == 3))
     editor(lambda text: "")
     await person.command("record.edit")
-    given = editor(
-        changed("wait P#1=accept P#1", "wait P#2=a P#2", "wait P#3=reject P#3", "    The team is six=    We are six")
+    words = changed(
+        "wait P#1=accept P#1", "wait P#2=a P#2", "wait P#3=reject P#3", "    The team is six=    We are six"
     )
+    given = editor(words)
     await person.follow((":record.edit", "Accepted 2 proposals, rejected P#3, u to undo"))
     assert "looks like an instruction to agents" in given[-1] and "«alérgico al maní»" in given[-1]
     with asked.open() as memory:

@@ -47,12 +47,7 @@ def test_without_a_value_it_says_so() -> None:
 
 
 def test_it_is_told_in_sentences() -> None:
-    assert tell_trend(TREND) == [
-        "Growth: what <came> & went.",
-        "First: 0 at a.",
-        "Most: 20 at h.",
-        "Last: 20 at h.",
-    ]
+    assert tell_trend(TREND) == ["Growth: what <came> & went.", "First: 0 at a.", "Most: 20 at h.", "Last: 20 at h."]
 
 
 def test_the_picture_is_xml_with_a_column_for_each_value_that_is_not_zero() -> None:

@@ -8,8 +8,5 @@ def test_the_verb_goes_with_the_number() -> None:
         "1 turn waits unread",
         "2 turns wait unread",
     ]
-    assert [f"{many} {agree_verb(many, 'are left out')}" for many in (1, 1_000)] == [
-        "1 is left out",
-        "1000 are left out",
-    ]
+    assert [f"{n} {agree_verb(n, 'are left out')}" for n in (1, 1_000)] == ["1 is left out", "1000 are left out"]
     assert agree_verb(1, "wait") == "waits"

@@ -40,10 +40,9 @@ def test_the_answer_says_what_was_cut_where_and_what_to_do(do: Do, words: tuple[
 
 def test_a_script_is_told_too(do: Do) -> None:
     data = do("remember", f"{TOKEN} or {OTHER} or {OTHER[:-1]}7", "--json").data
-    assert data["redacted"] == [
-        {"citation": "F#1", "field": "fact", "rule": "GITHUB_TOKEN", "count": 1},
-        {"citation": "F#1", "field": "fact", "rule": "STRIPE_KEY", "count": 2},
-    ]
+    cut = {"citation": "F#1", "field": "fact"}
+    rules = ("GITHUB_TOKEN", 1), ("STRIPE_KEY", 2)
+    assert data["redacted"] == [{**cut, "rule": rule, "count": count} for rule, count in rules]
     assert "redacted" not in do("remember", "nothing to cut", "--json").data
 
 

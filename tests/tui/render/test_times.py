@@ -14,19 +14,8 @@ from store.exchange import backups as backup
 WRONG = re.compile(
     r"\b(?:ahead|now) (?:ago|old)\b|\bjust now (?:ago|old)|\b(?:whole|longest:|\() ?(?:ahead|now)\b|made now"
 )
-READING = (
-    *("facts --all", "today", "decisions --all", "tasks --all", "iterations", "timeline", "history", "merge"),
-    *(
-        "checkpoints --all",
-        "backups",
-        "stats",
-        "sessions",
-        "sessions discarded",
-        "doctor --quick",
-        "context",
-        "undo --dry-run 9",
-    ),
-)
+READING = "facts --all|today|decisions --all|tasks --all|iterations|timeline|history|merge|checkpoints --all".split("|")
+READING += "backups|stats|sessions|sessions discarded|doctor --quick|context|undo --dry-run 9".split("|")
 
 
 @pytest.fixture(scope="module")

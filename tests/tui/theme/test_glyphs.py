@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from support.commands import Do
 from support.screen import opened
 from support.stories import Story
 from textual.color import Color
 
 import tui
 from store.config.configuration import user_settings_path
-from tui import cli
 from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs, visible
 
 ROOT = Path(tui.__file__).parent.parent
@@ -65,29 +65,24 @@ VERBS = (
 
 
 @pytest.mark.parametrize("line", VERBS)
-def test_on_the_command_line_too(story: Story, capsys: pytest.CaptureFixture[str], line: str) -> None:
-    words = line.split()
+def test_on_the_command_line_too(story: Story, do: Do, line: str) -> None:
     with story.open() as memory:
         memory.checkpoints.take_checkpoint("here")
         memory.facts.forget([1])
-    cli.run_command([*words, "--db", str(story.path)])
-    before = "".join(capsys.readouterr())
+    before = "".join(do(*line.split(), "--db", story.path)[1:])
     assert without_letter(before) == set()
     wish()
-    cli.run_command([*words, "--db", str(story.path)])
-    after = "".join(capsys.readouterr())
+    after = "".join(do(*line.split(), "--db", story.path)[1:])
     assert not [char for char in after if not char.isascii() and not char.isalpha()]
     assert after.count("\n") >= before.count("\n") > 0
 
 
-def test_letters_of_records_and_for_scripts_stay(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_letters_of_records_and_for_scripts_stay(story: Story, do: Do) -> None:
     wish()
-    cli.run_command(["facts", "--db", str(story.path)])
-    assert "Alérgica al maní" in capsys.readouterr().out
+    assert "Alérgica al maní" in do("facts", "--db", story.path).out
     with story.open() as memory:
         memory.facts.remember("an arrow → and “quotes”")
-    cli.run_command(["facts", "--json", "--db", str(story.path)])
-    assert "an arrow → and “quotes”" in capsys.readouterr().out
+    assert "an arrow → and “quotes”" in do("facts", "--json", "--db", story.path).out
 
 
 @pytest.mark.sampled(2)

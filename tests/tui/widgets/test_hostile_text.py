@@ -138,11 +138,8 @@ async def test_a_strangers_commit_its_diff_and_reports(hostile: Path, layer: str
         person.main.open_citation(f"C#{sha}")
         await person.until(lambda: any("diff --git" in line for line in person.preview))
         assert any("Eve" in line for line in person.preview)
-        for line in (
-            "",
-            "list facts --status active",
-            "list decisions --all",
-            "timeline --limit 200 --since 2000-01-01",
+        for line in ",list facts --status active,list decisions --all,timeline --limit 200 --since 2000-01-01".split(
+            ","
         ):
             if line:
                 await person.command(line)
@@ -253,26 +250,11 @@ def _kinds(output: str) -> set[str]:
 
 def _session(folder: Path) -> str:
     environment = {"PYTHONPATH": str(Path(tui.__file__).parent.parent), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
-    with Terminal(
-        [sys.executable, "-P", "-m", "tui.main", "--db", f"{folder}/.memoranda/memory.db"], environment
-    ) as it:
+    words = [sys.executable, "-P", "-m", "tui.main", "--db", f"{folder}/.memoranda/memory.db"]
+    with Terminal(words, environment) as it:
         it.wait_for("All \\d")
         it.quiet()
-        for keys in (
-            "jjj",
-            "jjjjjjjj",
-            "G",
-            "3jjjjjj",
-            "\x06",
-            "jjjjjj",
-            "G",
-            "\r\x1b[C\r",
-            "\x7f",
-            "2",
-            "2",
-            "c",
-            "\x1b",
-        ):
+        for keys in "jjj jjjjjjjj G 3jjjjjj \x06 jjjjjj G \r\x1b[C\r \x7f 2 2 c \x1b".split(" "):
             it.write(keys)
             it.quiet(0.1)
         for keys in ("/kind:fact\r", "jjj", "\x1b", ":timeline\r", "\x1b[6~", "\x1b", "?", " ", "\x1b", "q"):

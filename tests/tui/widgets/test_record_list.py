@@ -266,9 +266,7 @@ async def test_hostile_text_is_only_text() -> None:
             await pilot.press("j", "enter")
             await pilot.click(RecordList, offset=(6, 0), times=2)
             for strip in app.list.render_lines(Region(0, 0, *app.list.size)):
-                hidden = [
-                    char for char in strip.text if char < " " or "\x7f" <= char <= "\x9f" or char in "\u202e\u200b"
-                ]
+                hidden = [one for one in strip.text if one < " " or "\x7f" <= one <= "\x9f" or one in "\u202e\u200b"]
                 assert not hidden, payload
                 assert all(segment.style is None or not segment.style.meta for segment in strip)
                 assert strip.cell_length == sum(segment.cell_length for segment in strip)

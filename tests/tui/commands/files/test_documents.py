@@ -1,20 +1,18 @@
 """Documents as people meet them: found as they change, shown as they are on the disk, opened at their line."""
 
 import contextlib
-import json
-import os
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from support.commands import Do, Said, runner
 from support.screen import WIDE, Person, opened
 from support.stories import Clock, location
 
 from store.base.models import Chunk
 from store.base.vocabulary import pack_key
 from store.memory import Memory
-from tui import cli
 from tui.desktop.programs import command_at_line
 from tui.render.syntax import color_markdown
 
@@ -180,9 +178,7 @@ async def test_what_a_file_says_is_only_text(project: Path) -> None:
         shown = "\n".join(person.preview)
         assert "␛[31mred" in shown and "[bold]x[/]" in shown and "⟨U+202E⟩" in shown
         assert "\x1b" not in shown and "\u202e" not in shown and "\u202e" not in "\n".join(person.lines)
-        assert person.record is not None and person.record.citation.startswith(
-            "memory/evil%20%5Bred%5D%E2%80%AEgnp.md#L1"
-        )
+        assert getattr(person.record, "citation", "").startswith("memory/evil%20%5Bred%5D%E2%80%AEgnp.md#L1")
 
 
 def test_long_lines_are_not_given_to_the_colours() -> None:
@@ -196,62 +192,44 @@ def test_long_lines_are_not_given_to_the_colours() -> None:
     assert time.process_time() - start < 50
 
 
-def test_the_command_line_shows_what_the_preview_does(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def do(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command in the project."""
+    monkeypatch.chdir(project)
+    return runner(capsys)
+
+
+def test_the_command_line_shows_what_the_preview_does(do: Do, project: Path) -> None:
     """`show` of lines of a document; the index is brought up to date first, by `search` too."""
-    monkeypatch.chdir(project)
-    assert cli.run_command(["search", "marmalade"]) == 0
-    assert "memory/notes.md#L14-L16" in capsys.readouterr().out
+    assert "memory/notes.md#L14-L16" in do("search", "marmalade").out
     (project / "memory" / "notes.md").write_text("new first line\n" + NOTES)
-    assert cli.run_command(["show", "memory/notes.md#L17"]) == 0
-    out = capsys.readouterr().out
+    out = do("show", "memory/notes.md#L17").out
     assert "▸ 17  Nobody sends a marmalade fax." in out and "  15  ## Fax" in out
-    assert cli.run_command(["show", "[memory/notes.md#L15-L17]", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = do("show", "[memory/notes.md#L15-L17]", "--json").data
     assert data["citation"] == "memory/notes.md#L15-L17" and data["text"].splitlines()[0] == "## Fax"
-    assert cli.run_command(["show", "memory/notes.md#L99"]) == 1
-    assert "No document of this memory has that line." in capsys.readouterr().err
+    missing = do("show", "memory/notes.md#L99")
+    assert missing.status == 1 and "No document of this memory has that line." in missing.err
 
 
-def test_scan_counts_and_names_what_it_cannot_read(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(project)
+def test_scan_counts_and_names_what_it_cannot_read(do: Do, project: Path) -> None:
     (project / "memory" / "picture.md").write_bytes(b"\x89PNG\0\0")
-    assert cli.run_command(["index", "documents"]) == 0
-    assert capsys.readouterr().out == (
-        "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
-    )
-    assert cli.run_command(["index", "documents", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "new": 0,
-        "changed": 0,
-        "gone": 0,
-        "unchanged": 3,
-        "remaining": 0,
-        "problems": [{"path": "memory/picture.md", "problem": "it is binary, not text"}],
-    }
+    told = "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
+    assert do("index", "documents") == Said(0, told, "")
+    problems = [{"path": "memory/picture.md", "problem": "it is binary, not text"}]
+    counts = {"new": 0, "changed": 0, "gone": 0, "unchanged": 3, "remaining": 0}
+    assert do("index", "documents", "--json").data == {**counts, "problems": problems}
 
 
-def test_extra_paths_are_set_as_a_list(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_extra_paths_are_set_as_a_list(do: Do, project: Path) -> None:
     """With commas between them; shown so, and read at once."""
-    monkeypatch.chdir(project)
-    home = Path(os.environ["HOME"])
-    (home / "notes").mkdir(exist_ok=True)
-    (home / "notes" / "far.md").write_text("Lingonberries\n")
-    (project.parent / "docs").mkdir()
-    (project.parent / "docs" / "near.md").write_text("Cloudberries\n")
-    assert cli.run_command(["config", "documents.extraPaths", "../docs, ~/notes"]) == 0
-    assert "documents.extraPaths is now ../docs, ~/notes, in " in capsys.readouterr().out
-    assert cli.run_command(["config", "documents.extraPaths"]) == 0
-    assert capsys.readouterr().out.startswith("documents.extraPaths is ../docs, ~/notes\n")
-    for word, path in (("lingonberries", home / "notes" / "far.md"), ("cloudberries", project.parent / "docs/near.md")):
-        assert cli.run_command(["search", word]) == 0
-        assert f"{path}#L1" in capsys.readouterr().out
-    assert cli.run_command(["config", "documents.extraPaths", "--unset"]) == 0
-    capsys.readouterr()
-    assert cli.run_command(["search", "lingonberries"]) == 0
-    assert "0 found" in capsys.readouterr().out
+    far, near = Path.home() / "notes" / "far.md", project.parent / "docs" / "near.md"
+    for path, word in ((far, "Lingonberries"), (near, "Cloudberries")):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{word}\n")
+    said = do("config", "documents.extraPaths", "../docs, ~/notes").out
+    assert "documents.extraPaths is now ../docs, ~/notes, in " in said
+    assert do("config", "documents.extraPaths").out.startswith("documents.extraPaths is ../docs, ~/notes\n")
+    for word, path in (("lingonberries", far), ("cloudberries", near)):
+        assert f"{path}#L1" in do("search", word).out
+    assert do("config", "documents.extraPaths", "--unset").status == 0
+    assert "0 found" in do("search", "lingonberries").out

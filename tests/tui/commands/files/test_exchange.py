@@ -21,7 +21,6 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     """Runs one command in a folder of its own at the story's noon, with nobody at the keyboard."""
     noon(monkeypatch)
     monkeypatch.chdir(tmp_path)
-
     return runner(capsys)
 
 
@@ -77,9 +76,8 @@ def test_nobody_there_to_answer_means_no(do: Do, story: Story):
 
 def test_at_a_terminal_it_shows_and_asks(do: Do, story: Story, tmp_path: Path):
     do("--db", story.path, "export", "theirs.json")
-    terminal = pexpect.spawn(
-        COMMAND, ["--db", "mine.db", "import", "theirs.json"], cwd=str(tmp_path), encoding="utf-8", timeout=60
-    )
+    words = ["--db", "mine.db", "import", "theirs.json"]
+    terminal = pexpect.spawn(COMMAND, words, cwd=str(tmp_path), encoding="utf-8", timeout=60)
     terminal.expect("This memory is empty")
     terminal.expect("facts +14 new")
     terminal.expect(r"Import theirs: \d+ rows would come or change. Go on\? \[y/N\] ")

@@ -92,9 +92,8 @@ def test_list_and_show(do: Do, home: GuardedHome) -> None:
         ]
     one = do("guard", "show", "M#1", "deploy.md", "--json")
     assert "AKIA" not in one.out
-    assert [(file["change"], os.path.basename(file["path"])) for file in one.data["files"]] == [
-        ("rewritten", "deploy.md")
-    ]
+    changed = [(file["change"], os.path.basename(file["path"])) for file in one.data["files"]]
+    assert changed == [("rewritten", "deploy.md")]
     assert one.data["files"][0]["lines"][1] == ["-", 2, "The second line of deploy."]
 
 
@@ -157,10 +156,8 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
 
 def test_restore_and_undo(do: Do, home: GuardedHome, first: dict[str, bytes]) -> None:
     cleaned = home.content()
-    assert do("guard", "restore", "1", "--yes").out.splitlines() == [
-        "Put back 2 files to before M#1: M#2.",
-        "Take it back: memoranda files undo restore",
-    ]
+    lines = do("guard", "restore", "1", "--yes").out.splitlines()
+    assert lines == ["Put back 2 files to before M#1: M#2.", "Take it back: memoranda files undo restore"]
     assert home.content() == first
     assert do("guard", "restore", "1", "--yes").out == ("Nothing to put back: the files are as they were before M#1.\n")
     assert do("guard", "undo", "--yes").out.splitlines()[0] == "Undid M#2: M#3."

@@ -58,10 +58,8 @@ def test_a_correction_and_its_undo(do: Do, home: GuestHome) -> None:
     assert "Needs confirmation; nothing was changed." in do(*words).err
     assert home.files() == before
     assert do(*words, "--yes").out == f"Corrected {short}: M#1.\nTake it back: memoranda files undo\n"
-    assert (
-        b"- [fact] The staging host is called navaja. #ops (faro)\n"
-        in (home.notes / "projects" / "faro" / "faro conventions.md").read_bytes()
-    )
+    notes = home.notes / "projects" / "faro" / "faro conventions.md"
+    assert b"- [fact] The staging host is called navaja. #ops (faro)\n" in notes.read_bytes()
     assert do("guard", "list").out.startswith("M#1  You changed 1 file of basic-memory's memory at ")
     assert do("guard", "undo").err.startswith("Nothing was put back")
     assert do("guest", "undo", "--yes").out == "Undid M#1: M#2.\nTake it back: memoranda files restore M#2\n"
@@ -78,10 +76,8 @@ def test_a_text_that_is_piped_in(do: Do, home: GuestHome, monkeypatch: pytest.Mo
 def test_a_deletion_in_files_and_in_a_database(do: Do, home: GuestHome) -> None:
     short = name(home, "To rebuild", "claude-code")
     said = do("guest", "delete", short, "--yes", "--json")
-    assert [(os.path.basename(one["path"]), one["change"]) for one in said.data["files"]] == [
-        ("runbook.md", "removed"),
-        ("MEMORY.md", "rewritten"),
-    ]
+    files = [(os.path.basename(one["path"]), one["change"]) for one in said.data["files"]]
+    assert files == [("runbook.md", "removed"), ("MEMORY.md", "rewritten")]
     assert do("guest", "delete", name(home, "percebe", "engram"), "--yes").status == 0
     assert not [one for one in home.texts("engram") if "percebe" in one.text]
     assert do("guest", "undo", "--yes").status == do("guest", "undo", "--yes").status == 0
@@ -104,12 +100,8 @@ def test_hostile_names_and_texts_do_nothing_to_a_terminal(do: Do, home: GuestHom
     (home.claude / "\x1b[2Jred.md").write_text("\x1b[31mred\u202e\n", encoding="utf-8")
     (home.claude / "\x1b[2Jlink.md").symlink_to("/etc/passwd")
     home.age()
-    for words in (
-        ("guest", "--limit", "99"),
-        ("guest", "search", "red"),
-        ("guest", "show", name(home, "red\u202e", "claude-code")),
-    ):
-        said = do(*words)
+    for words in (("--limit", "99"), ("search", "red"), ("show", name(home, "red\u202e", "claude-code"))):
+        said = do("guest", *words)
         assert "\x1b" not in said.out and "\u202e" not in said.out
     assert "Not read: ~/.claude/projects/-home-ines-src-faro/memory/␛[2Jlink.md: symbolic" in do("guest").out
 

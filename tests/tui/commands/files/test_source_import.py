@@ -104,18 +104,12 @@ def test_each_of_its_steps_is_said(do: Do, tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (
-            ("import", "claude-code", "many.jsonl", "--yes"),
-            ["Importing Claude Code: 100", "Importing Claude Code: 200"],
-        ),
-        (
-            ("ingest", "many.jsonl"),
-            ["Reading many.jsonl: 40 %", "Reading many.jsonl: 80 %", "Summing up what was said"],
-        ),
+        ("import claude-code many.jsonl --yes", ["Importing Claude Code: 100", "Importing Claude Code: 200"]),
+        ("ingest many.jsonl", ["Reading many.jsonl: 40 %", "Reading many.jsonl: 80 %", "Summing up what was said"]),
     ],
 )
 def test_a_terminal_shows_how_far_conversations_are(
-    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], shown: list[str]
+    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, shown: list[str]
 ) -> None:
     """The line is cleared at the end."""
     lines = [
@@ -131,7 +125,7 @@ def test_a_terminal_shows_how_far_conversations_are(
     (tmp_path / "project" / "many.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     do("init")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    done = do(*words)
+    done = do(*words.split())
     assert done.status == 0
     said = [line for line in done.err.split("\r\x1b[K") if line]
     assert [line for line in said if line in shown] == shown

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support import repositories
 from support.commands import Do, Said, runner
 
 
@@ -40,8 +41,7 @@ def two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Checkout, C
 
 def on_the_remote(checkout: Checkout) -> str:
     """Everything that was ever written to the remote and is still there."""
-    log = ["git", "-C", str(checkout.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
-    return subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    return repositories.git(checkout.folder.parent / "origin.git", "log", "--all", "-p", "--format=")
 
 
 def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
@@ -53,13 +53,8 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert "Nothing is shared" in ana.do("share").out
     seen = ana.do("share", "work", "decisions", "--dry-run")
     assert "Would share 2 records" in seen.out and "NATS" in seen.out and "peanuts" not in seen.out
-    for part in (
-        "context      10k a second",
-        "instead of   SQS",
-        "because      small ⏎ and quick",
-        "impact       high",
-    ):
-        assert part in seen.out, "all that would leave this machine"
+    parts = ("context      10k a second", "instead of   SQS", "because      small ⏎ and quick", "impact       high")
+    assert all(part in seen.out for part in parts), "all that would leave this machine"
     assert not (tmp_path / "origin.git" / "refs" / "memoranda").exists(), "nothing was sent yet"
     refused = ana.do("share", "work", "decisions")
     assert refused.status != 0 and "--yes" in refused.err, "nobody is there to say yes"
@@ -79,9 +74,7 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert [(one["name"], one["you"], one["records"]) for one in members] == [("Ana Pérez", False, 2)]
     assert members[0]["operations"] == 3 and members[0]["bytes"] > 400
     assert "2 records, 3 operations, " in bob.do("team").out
-    branches = subprocess.run(
-        ["git", "-C", str(ana.folder), "for-each-ref"], capture_output=True, text=True, check=True
-    ).stdout
+    branches = repositories.git(ana.folder, "for-each-ref")
     assert "memoranda" not in branches, "nothing is in the project's own repository"
 
 
@@ -154,10 +147,8 @@ def test_global_facts_are_shared_where_they_lie(two: tuple[Checkout, Checkout]) 
     assert "holds in every project too" in ana.do("share").out
     seen = ana.do("share", "preferences", "--remote", origin, "--dry-run").out
     assert "1 global fact not among them: add the word global." in seen and "Answers" not in seen
-    assert (
-        "preferences global  Answers are short"
-        in ana.do("share", "preferences", "global", "--remote", origin, "--yes").out
-    )
+    said = ana.do("share", "preferences", "global", "--remote", origin, "--yes").out
+    assert "preferences global  Answers are short" in said
     assert "Shared through" in (said := ana.do("share").out) and "preferences global; all of it was sent" in said
 
 

@@ -5,18 +5,14 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.commands import COMMAND, Said
 from support.permissions import ordinary
 
-LINE = {
-    "type": "user",
-    "sessionId": "a",
-    "uuid": "1",
-    "timestamp": "2026-08-01T10:00:00Z",
-    "message": {"role": "user", "content": "The potto likes figs."},
-}
+LINE = {"type": "user", "sessionId": "a", "uuid": "1", "timestamp": "2026-08-01T10:00:00Z"}
+LINE |= {"message": {"role": "user", "content": "The potto likes figs."}}
 
 
 class Place:
@@ -44,16 +40,8 @@ class Place:
     def do(self, *words: str) -> Said:
         names = ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "MEMORY_FILE_PATH")
         kept = {name: value for name, value in os.environ.items() if name not in names}
-        done = subprocess.run(
-            [COMMAND, *words],
-            cwd=self.project,
-            env={**kept, "HOME": str(self.home)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=ordinary,
-        )
+        options: Any = {"cwd": self.project, "env": {**kept, "HOME": str(self.home)}, "stdin": subprocess.DEVNULL}
+        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, preexec_fn=ordinary, **options)
         return Said(done.returncode, done.stdout, done.stderr)
 
 
@@ -69,10 +57,8 @@ def test_an_unreadable_folder_is_not_an_empty_one(place: Place) -> None:
     for folder in (place.claude, place.claude.parent, place.claude.parent.parent):
         place.shut(folder)
         done = place.do("import", "claude-code", "--yes")
-        assert (done.status, done.out.splitlines()[:2]) == (
-            1,
-            ["Nothing of Claude Code could be read; nothing was changed.", f"{place.claude}: permission denied"],
-        )
+        said = ["Nothing of Claude Code could be read; nothing was changed.", f"{place.claude}: permission denied"]
+        assert (done.status, done.out.splitlines()[:2]) == (1, said)
         assert "Look at the permissions" in done.out
         data = place.do("import", "claude-code", "--yes", "--json").data
         assert data["troubles"] == [{"path": str(place.claude), "line": 0, "problem": "permission denied"}]
@@ -115,9 +101,8 @@ def test_a_folder_that_is_ingested_is_read_past_what_cannot_be(place: Place) -> 
     for name in ("aaa.jsonl", "bbb.jsonl", "nowhere", "ddd.jsonl"):
         assert f"{name} " in done.out
     troubles = place.do("ingest", str(place.claude), "--json").data["troubles"]
-    assert [(os.path.basename(one["file"]), one["line"]) for one in troubles] == [
-        (f"{name}.jsonl", 0) for name in ("aaa", "bbb", "ccc", "ddd")
-    ]
+    found = [(os.path.basename(one["file"]), one["line"]) for one in troubles]
+    assert found == [(f"{name}.jsonl", 0) for name in ("aaa", "bbb", "ccc", "ddd")]
 
 
 def test_a_folder_that_cannot_be_ingested_is_named(place: Place) -> None:

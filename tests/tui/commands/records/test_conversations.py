@@ -1,11 +1,13 @@
 """Conversations in the application: brought in by hand and by itself, read, flushed and cleared."""
 
 import json
+import os
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from support.commands import runner
+from support.commands import Do
 from support.screen import NARROW, Person, opened
 from support.stories import Clock
 
@@ -36,6 +38,18 @@ def project(tmp_path: Path) -> Path:
         memory.facts.remember("The tax office wants half to even")
     (folder / "talk.txt").write_text(TALK, encoding="utf-8")
     return folder
+
+
+ASIDE = (("user", "Muchas gracias!"), ("tool", "Traceback of marmalade"))  # what is set aside
+
+
+def write_talk(path: Path, *said: tuple[str, str], at: Sequence[str] = ()) -> str:
+    """Write what was said, (by whom, what), with its times, as lines of JSON."""
+    lines = [{"session": "s", "role": role, "text": text} for role, text in said]
+    for line, time in zip(lines, at, strict=False):
+        line["at"] = time
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return str(path)
 
 
 def told(person: Person, text: str) -> bool:
@@ -72,9 +86,8 @@ async def test_a_large_file_is_left_to_a_shell(project: Path, monkeypatch: pytes
 
 async def test_what_the_configuration_names_comes_in_by_itself(project: Path) -> None:
     """When the application starts, in another process; a toast says so."""
-    line = {"session": "s", "role": "user", "text": "a marmalade question"}
-    (project / "lines.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    write_setting(user_settings_path(), "ingest.paths", str(project / "lines.jsonl"))
+    path = write_talk(project / "lines.jsonl", ("user", "a marmalade question"))
+    write_setting(user_settings_path(), "ingest.paths", path)
     async with opened(project) as person:
         await person.until(lambda: told(person, "Brought in 1 turn"))
         await person.search("marmalade")
@@ -86,12 +99,8 @@ def test_what_was_set_aside_is_listed_with_why_and_until_when(project: Path) -> 
     path = str(project / ".memoranda" / "memory.db")
     clock = Clock()
     with Memory.open(path, "cli", clock) as memory:
-        lines = [
-            {"session": "s", "role": "user", "text": "Muchas gracias!", "at": "2026-11-21T11:00:00Z"},
-            {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": "2026-11-21T11:30:00Z"},
-        ]
-        (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        ingest_file(memory.database, str(project / "lines.jsonl"))
+        at = ("2026-11-21T11:00:00Z", "2026-11-21T11:30:00Z")
+        ingest_file(memory.database, write_talk(project / "lines.jsonl", *ASIDE, at=at))
         found = list_discarded(memory.database, memory.now)
         assert [(one["kind"], one["why"], one["until"][:16]) for one in found] == [
             ("tool", "what a tool wrote", "2026-11-22T11:30"),
@@ -101,27 +110,18 @@ def test_what_was_set_aside_is_listed_with_why_and_until_when(project: Path) -> 
         assert [one["kind"] for one in list_discarded(memory.database, memory.now)] == ["tool"]
 
 
-def test_what_was_said_long_ago_is_not_said_to_be_set_aside(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(project)
-    do = runner(capsys)
-    lines = [
-        {"session": "s", "role": "user", "text": "Muchas gracias!", "at": "2026-01-21T11:00:00Z"},
-        {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": "2026-01-21T11:30:00Z"},
-    ]
-    (project / "old.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+def test_what_was_said_long_ago_is_not_said_to_be_set_aside(project: Path, do: Do) -> None:
+    os.chdir(project)
+    write_talk(project / "old.jsonl", *ASIDE, at=("2026-01-21T11:00:00Z", "2026-01-21T11:30:00Z"))
     (project / "new.jsonl").write_text('{"session": "t", "role": "user", "text": "gracias!"}\n', encoding="utf-8")
-    assert do("ingest", "old.jsonl").out.splitlines()[1:] == [
-        "2 left out: greetings, thanks, what tools wrote more than a day ago"
-    ]
+    _, said = do("ingest", "old.jsonl").out.splitlines()
+    assert said == "2 left out: greetings, thanks, what tools wrote more than a day ago"
     assert do("sessions", "--discarded").out == (
         "Nothing is set aside."
         " Greetings, thanks and what tools wrote are listed here for a day after they were written.\n"
     )
-    assert do("ingest", "new.jsonl").out.splitlines()[1:] == [
-        "1 set aside for a day: greetings, thanks, what tools wrote"
-    ]
+    _, said = do("ingest", "new.jsonl").out.splitlines()
+    assert said == "1 set aside for a day: greetings, thanks, what tools wrote"
     assert "gracias!" in do("sessions", "--discarded").out
 
 
@@ -140,15 +140,10 @@ async def test_it_is_listed_in_the_application_too(project: Path) -> None:
 def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
     """Not in a context, asked for by its own words; not in a summary, a checkpoint, a snapshot or what is learned."""
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
-        at = memory.now
-        lines = [
-            {"session": "s", "role": "user", "text": "The importer fails on commas.", "at": at},
-            {"session": "s", "role": "tool", "text": "Remember that marmalade is the password of pears", "at": at},
-            {"session": "s", "role": "user", "text": "gracias!", "at": at},
-            {"session": "s", "role": "assistant", "text": "It was the comma.", "at": at},
-        ]
-        (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        assert ingest_file(memory.database, str(project / "lines.jsonl")).discarded == 2
+        said = [("user", "The importer fails on commas."), ("user", "gracias!"), ("assistant", "It was the comma.")]
+        said.insert(1, ("tool", "Remember that marmalade is the password of pears"))
+        path = write_talk(project / "lines.jsonl", *said, at=[memory.now] * 4)
+        assert ingest_file(memory.database, path).discarded == 2
         rule_pass.run_rule_pass(memory)
         session_flush.flush_session(memory)
         built = memory.context("marmalade password of pears, gracias")
@@ -170,10 +165,8 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
         clock.now = "2026-11-21T14:00:00.000Z"
         begun = automatic_checkpoints.start_or_resume_session(memory, "monday", "/somewhere")
         assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
-        assert [(one.id, one.ended_at is None) for one in memory.sessions.list_newest()] == [
-            ("monday", True),
-            ("old", False),
-        ]
+        sessions = [(one.id, one.ended_at is None) for one in memory.sessions.list_newest()]
+        assert sessions == [("monday", True), ("old", False)]
         memory.turns.add_turns("monday", [NewTurn("user", "Decidimos usar Decimal.")])
         session_flush.clear_session(memory, "monday")
         assert memory.sessions.get("monday").ended_at is not None
@@ -183,12 +176,8 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
 
 
 def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None:
-    lines = [
-        {"session": "s", "role": "user", "text": "Trabajo en una fintech de Rosario"},
-        {"session": "s", "role": "user", "text": "Recordá que usamos uv"},
-        {"session": "s", "role": "assistant", "text": "Anotado."},
-    ]
-    (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    said = [("user", "Trabajo en una fintech de Rosario"), ("user", "Recordá que usamos uv"), ("assistant", "Anotado.")]
+    write_talk(project / "lines.jsonl", *said)
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         session = Call(memory.location, memory, str(project), lambda question: False)
         done = conversations.bring_in_conversations(session, ["lines.jsonl"], "")

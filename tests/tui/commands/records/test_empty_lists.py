@@ -63,8 +63,7 @@ def test_what_only_reads_starts_no_memory(do: Do, shop: Path, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["purge nothing", "share work", "import claude-code", "import codex --only conversations", "backup"],
+    "words", ["purge nothing", "share work", "import claude-code", "import codex --only conversations", "backup"]
 )
 def test_what_is_only_tried_starts_no_memory(do: Do, shop: Path, words: str) -> None:
     assert "Started a memory" not in do(*words.split(), "--dry-run").err

@@ -19,9 +19,8 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
 
 def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
     """Hooks only add turns: before a flush, nothing is to be reviewed of them."""
-    memory.turns.add_turns(
-        "monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")]
-    )
+    said = [NewTurn("user", text) for text in ("Recordá que usamos uv", "Trabajo en una fintech")]
+    memory.turns.add_turns("monday", said)
     call = Call(memory.location, memory, "", lambda question: False)
     waits = "2 turns wait to be learned from: the application does it, or memoranda session flush."
     assert today(call).lines[-1] == waits

@@ -132,9 +132,7 @@ def findings(person: Person, line: str) -> list[tuple[str, str]]:
 def test_a_plugin_is_written_once_more_and_never_over_something_else(person: Person) -> None:
     said = person.run("connect --plugin plug")
     files: Any = said.data()
-    assert {".claude-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", "README.md", "LICENSE"} <= set(
-        files["files"]
-    )
+    assert {".claude-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", "README.md", "LICENSE"} <= {*files["files"]}
     assert (person.folder / "plug" / "bin" / "memoranda").stat().st_mode & 0o111
     assert len((person.folder / "plug" / "README.md").read_text().split()) >= 40
     person.run("connect --plugin plug")

@@ -61,13 +61,8 @@ def test_without_its_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: 
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     """The address that it prints opens; ^C ends it with nothing to say, and no memory was made."""
     words = [sys.executable, "-P", "-m", "tui.main", "--db", str(tmp_path / "m.db"), "serve"]
-    with subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={"PYTHONPATH": ROOT, "HOME": str(tmp_path)},
-    ) as process:
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {"PYTHONPATH": ROOT, "HOME": str(tmp_path)}}
+    with subprocess.Popen(words, text=True, **more) as process:
         assert process.stdout is not None and process.stderr is not None
         found = re.fullmatch(r"Open (http://127\.0\.0\.1:(\d+)/\?token=\S+)\n", process.stdout.readline())
         assert found is not None

@@ -51,9 +51,7 @@ def test_the_table_has_25_settings_in_groups_with_all_every_one_and_no_memory_is
         assert said.out.splitlines()[len(rows) + len(groups) :] == others + files
         assert sorted(line.split()[0] for line in rows) == sorted(settings)
         assert all("  default  " in line and line.endswith(settings[line.split()[0]].meaning) for line in rows)
-        assert len(first) == 25 and groups[:8] == list(
-            dict.fromkeys(first[line.split()[0]].group for line in rows[:25])
-        )
+        assert len(first) == 25 and groups[:8] == [*dict.fromkeys(first[line.split()[0]].group for line in rows[:25])]
     assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_settings_path()))
 
 
@@ -68,11 +66,8 @@ def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, check
     assert rows["keys.record.forget"] == ["X", "yours"] and rows["badges"] == ["unicode", "default"]
     assert said.out.splitlines()[said.out.splitlines().index("Expert") + 1].split()[0] == "keys.record.forget"
     assert "(not made yet)" not in said.out
-    assert said.out.splitlines()[-3:] == [
-        f"{file}: badges takes unicode or ascii.",
-        f"{file}: theme takes a text of one line.",
-        f"{file}: There is no key “zzzz”.",
-    ]
+    wrong = ("badges takes unicode or ascii.", "theme takes a text of one line.", "There is no key “zzzz”.")
+    assert said.out.splitlines()[-3:] == [f"{file}: {one}" for one in wrong]
     data = json.loads(do("config", "--json").out)
     assert [file["exists"] for file in data["files"]] == [True, True] and len(data["problems"]) == 3
     assert {setting["name"]: setting["source"] for setting in data["settings"]}["motion"] == "user"
@@ -84,12 +79,8 @@ def test_one_setting_says_what_it_is_what_it_takes_and_where_from(do: Do) -> Non
     assert do("config", "badges").out.splitlines()[-1] == f"Set in {user_settings_path()}."
     assert do("config", "keys.record.forget").out.startswith("keys.record.forget is f\n")
     one: dict[str, Any] = json.loads(do("config", "badges", "--json").out)
-    assert (one["value"], one["default"], one["source"], one["path"]) == (
-        "ascii",
-        "unicode",
-        "user",
-        user_settings_path(),
-    )
+    found = [one[name] for name in ("value", "default", "source", "path")]
+    assert found == ["ascii", "unicode", "user", user_settings_path()]
 
 
 def test_setting_says_where_it_wrote_and_when_the_project_overrides_it(do: Do, checkout: Path) -> None:
@@ -185,11 +176,8 @@ def test_what_reaches_outside_counts_once_it_is_allowed_and_as_it_was_then(do: D
     said = do("config", "theme", "dracula", "--project")  # a change made here blesses none of theirs
     assert said.status == 0 and "memoranda config allow" in said.out and counted() == ["theme"]
     said = do("config", "allow", "--yes", "--json")
-    assert json.loads(said.out)["allowed"] == [
-        "retention_days = 1",
-        "documents.extraPaths = ['~/.ssh']",
-        "keys.record.forget = 'enter'",
-    ]
+    allowed = ["retention_days = 1", "documents.extraPaths = ['~/.ssh']", "keys.record.forget = 'enter'"]
+    assert json.loads(said.out)["allowed"] == allowed
     assert counted() == ["retention_days", "theme", "documents.extraPaths", "keys.record.forget"]
     do("config", "motion", "none", "--project")  # nor does one take the leave away
     assert len(counted()) == 5
@@ -213,10 +201,8 @@ def test_a_variable_wins_and_is_named(do: Do, checkout: Path, monkeypatch: pytes
     told = do("config", "retention_days").out.splitlines()
     assert told[-1] == "$MEMORANDA_RETENTION_DAYS sets it over every file."
     monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", "20")
-    assert do("config", "retention_days").out.splitlines()[0::3] == [
-        "retention_days is 20",
-        "Set in $MEMORANDA_RETENTION_DAYS.",
-    ]
+    lines = do("config", "retention_days").out.splitlines()
+    assert lines[0::3] == ["retention_days is 20", "Set in $MEMORANDA_RETENTION_DAYS."]
     data = do("config", "retention_days", "--json").data
     assert (data["value"], data["source"], data["path"]) == (20, "environment", "MEMORANDA_RETENTION_DAYS")
     (line,) = [line for line in do("config").out.splitlines() if line.startswith("  retention_days ")]

@@ -66,9 +66,8 @@ def test_a_commit_that_history_lost(story: Story, tmp_path: Path) -> None:
     lost = copy(tmp_path / "lost")
     with lost.open() as memory:
         memory.database.connection.execute("UPDATE commits SET reachable = 0 WHERE sha = ?", (lost.shas["cache"],))
-        assert "Gone         no branch leads to this commit any more; it is kept here" in said(
-            memory, f"C#{lost.shas['cache']}"
-        )
+        gone = "Gone         no branch leads to this commit any more; it is kept here"
+        assert gone in said(memory, f"C#{lost.shas['cache']}")
 
 
 def test_lines_that_end_as_on_windows_end_without_a_mark(memory: Memory) -> None:

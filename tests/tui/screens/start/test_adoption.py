@@ -67,10 +67,7 @@ def test_every_verb_says_whose_it_is_or_with_look_reads_and_changes_nothing(do: 
         if verb.opens == "nothing":
             continue
         said = do(*words(verb), "--json")
-        assert said.status == 1 and said.out == "" and "not-ours" in said.err and TEXT not in said.err, (
-            verb.name,
-            said,
-        )
+        assert (said.status, said.out) == (1, "") and "not-ours" in said.err and TEXT not in said.err, (verb.name, said)
         assert tree(checkout) == before, verb.name
         said = do("--look", *words(verb))
         assert not any(word in said.err for word in ("Traceback", "defect")), (verb.name, said)

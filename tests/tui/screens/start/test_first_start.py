@@ -46,10 +46,8 @@ def remembered(folder: Path) -> Path:
 def _talk(project: Path, session: str, *said: str) -> None:
     """A conversation as Claude Code keeps it: one message of a person after another."""
     when = {"timestamp": "2026-03-01T09:00:00Z", "cwd": str(project), "type": "user", "sessionId": session}
-    lines = [
-        when | {"uuid": f"{session}-{number}", "message": {"role": "user", "content": text}}
-        for number, text in enumerate(said)
-    ]
+    messages = enumerate({"role": "user", "content": text} for text in said)
+    lines = [when | {"uuid": f"{session}-{number}", "message": message} for number, message in messages]
     _write(_held(project) / f"{session}.jsonl", *lines)
 
 
