@@ -15,25 +15,18 @@ async def test_u_undoes_the_newest_change_at_once(story: Story) -> None:
         memory.facts.forget([1])
     async with opened(story.folder) as person:
         rows = person.rows
-        await person.press("f", "u")
-        assert person.toasts[-1] == "Undid: forget F#2; ^r redoes it" and person.rows == rows
-        await person.press("ctrl+r", "u")
-        assert person.toasts[-1].startswith("Undid: forget F#2"), "what was redone just now is of this sitting too"
-        await person.press("space", "space", "space", "f")
-        assert person.toasts[-1].startswith("Forgot 3 facts")
-        await person.press("u")
+        await person.hears(("f u", "Undid: forget F#2; ^r redoes it"))
         assert person.rows == rows
-        await person.command("correct F#6 no nuts at all")
-        await person.press("u")
-        assert person.toasts[-1].startswith("Undid: correct F#6")
-        await person.press("u")
-        assert person.toasts[-1] == "Undid: forget F#1 (2 h ago); ^r redoes it", "an older one"
+        await person.hears(("ctrl+r u", "Undid: forget F#2"))  # what was redone just now is of this sitting too
+        await person.hears(("space space space f", "Forgot 3 facts"), ("u", "Undid: forget"))
+        assert person.rows == rows
+        await person.hears((":correct F#6 no nuts at all", ""), ("u", "Undid: correct F#6"))
+        await person.hears(("u", "Undid: forget F#1 (2 h ago); ^r redoes it"))  # an older one
         with story.open() as memory:
             assert memory.facts.get(1).status == "active"
             memory.facts.forget([2])  # from another door, as an agent of the person's
             memory.facts.remember("an agent was here", actor="agent")
-        await person.press("u")
-        assert person.toasts[-1].startswith("Undid: forget F#2"), "the newest of the person's own, not the agent's"
+        await person.hears(("u", "Undid: forget F#2"))  # the newest of the person's own, not the agent's
         with story.open() as memory:
             assert [memory.facts.get(number).status for number in (2, 16)] == ["active", "active"]
 
@@ -69,17 +62,12 @@ async def test_the_marked_steps_are_undone_and_redone_together(story: Story) -> 
             return [fact.fact for fact in memory.facts.get_many(made)]
 
     async with opened(story.folder) as person:
-        await person.press("5", "j", "space", "space", "space")  # below the pin
-        await person.plan_of("U")
+        await person.plan_of("5", "j", "space", "space", "space", "U")  # below the pin
         assert person.sees("UNDO 3 steps", "3 of 3 chosen")
         await person.press("enter")
         assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}; 1 not: Step")
         assert person.toasts[-1].endswith(", u to undo") and texts() == ["a third thing"]
         await person.press("ctrl+r")
         assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}; u undoes it" and len(texts()) == 3
-        await person.press("g", "space", "space")
-        await person.plan_of("U")
-        await person.press("enter")
-        assert person.toasts[-1].startswith("Undid 2 steps: ")
-        await person.press("2", "p", "u")
-        assert person.toasts[-1].startswith("Undid: pin F#"), "after another change it is of that one"
+        await person.plan_of("g", "space", "space", "U")
+        await person.hears(("enter", "Undid 2 steps: "), ("2 p u", "Undid: pin F#"))  # of the newer change

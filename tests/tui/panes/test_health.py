@@ -343,21 +343,16 @@ async def test_what_is_wrong_is_mended_in_the_application(story: Story, size: tu
     with story.open() as memory:
         memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
     async with at_screen(story.folder, size) as person:
-        await person.command("health --check")
-        await person.until(lambda: person.place == "health" and person.sees("✕ keywords"))
-        await person.press("j")
-        assert person.sees("Next  memoranda health --index rebuild", "enter health --index rebuild")
-        await person.press("enter")
-        assert any("Made the index again" in toast for toast in person.toasts)
-        await person.press("k", "enter")
-        assert person.line("Check again").rstrip(" ▅▆▇█▄▃▂▁│┃").find("Nothing is wrong.") > 0
+        await person.follow(
+            (":health --check", "✕ keywords", lambda: person.place == "health"),
+            ("j", "Next  memoranda health --index rebuild", "enter health --index rebuild"),
+            ("enter", lambda: any("Made the index again" in toast for toast in person.toasts)),
+            ("k enter", lambda: "Nothing is wrong." in person.line("Check again")),
+        )
         await person.put_cursor("plots")
-        await person.press("enter")
-        assert any(line.startswith("Growth") for line in person.preview)
-        await person.press("escape")
+        await person.follow(("enter", lambda: any(line.startswith("Growth") for line in person.preview)), ("escape",))
         await person.put_cursor("stale")
-        await person.press("enter")
-        await person.until(lambda: any("Jenkins" in row for row in person.rows))
+        await person.follow(("enter", lambda: any("Jenkins" in row for row in person.rows)))
 
 
 async def test_the_oldest_fact_is_confirmed_where_it_stands(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,5 +361,4 @@ async def test_the_oldest_fact_is_confirmed_where_it_stands(story: Story, monkey
         await person.command("health")
         await person.put_cursor("oldest")
         assert person.sees("nobody confirmed", "Releases are cut from main")
-        await person.press("y")
-        await person.until(lambda: person.sees("• oldest      Uses Jenkins"))
+        await person.follow(("y", "• oldest      Uses Jenkins"))

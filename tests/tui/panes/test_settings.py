@@ -303,28 +303,21 @@ async def test_they_are_changed_in_the_application(story: Story, size: tuple[int
         assert written() == {"badges": "unicode"} and person.toasts[-1].startswith("Undone: badges is unicode")
         await person.press("f", "f")
         await person.put_cursor("theme")
-        await person.press("enter", "down")
-        assert person.sees("textual-light")
-        await person.fill("nord")
-        assert person.app.theme == "nord" and "to undo" in person.toasts[-1]
-        await person.press("f")
-        assert person.app.theme == "textual-dark" and written() == {}
-        await person.press("slash")
-        await person.paste("half score")
-        await person.press("enter")
-        assert person.sees("▸· search.halfLifeDays", "“half score” ×")
-        await person.press("escape", "escape")
-        assert person.place == "facts"
+        await person.follow(("enter down", "textual-light"), ("ctrl+u > nord", lambda: person.app.theme == "nord"))
+        assert "to undo" in person.toasts[-1]
+        await person.follow(
+            ("f", lambda: person.app.theme == "textual-dark" and written() == {}),
+            ("slash > half score", "▸· search.halfLifeDays", "“half score” ×"),
+            ("escape escape", lambda: person.place == "facts"),
+        )
 
 
 async def test_the_model_is_set_up_in_the_application(story: Story, server: ModelServer) -> None:
     server.installed = {USUAL_MODEL: 1, "llama3.2:1b": 1}
     async with opened(story.folder) as person:
-        await person.command("config model")
-        await person.until(lambda: person.sees("● qwen2.5:3b-instruct", "Which is asked"))
+        await person.follow((":config model", "● qwen2.5:3b-instruct", "Which is asked"))
         await person.put_cursor("model llama3.2:1b")
-        await person.press("enter")
-        await person.until(lambda: person.sees("● llama3.2:1b", "✓ agent.model"))
+        await person.follow(("enter", "● llama3.2:1b", "✓ agent.model"))
         assert "agent.model is llama3.2:1b" in person.toasts[-1] and person.app.config["agent.model"] == "llama3.2:1b"
         server.hold.clear()
         await person.put_cursor("pull")
@@ -334,8 +327,7 @@ async def test_the_model_is_set_up_in_the_application(story: Story, server: Mode
         server.hold.set()  # nobody presses a key: it is read again by itself
         await person.until(lambda: person.sees("✓ smollm2:135m", "is there."))
         await person.put_cursor("test")
-        await person.press("enter")
-        await person.until(lambda: person.sees("It was cold", "“Nothing is lost.”"))
+        await person.follow(("enter", "It was cold", "“Nothing is lost.”"))
         server.fault = "hangs"
         await person.put_cursor("look")
         await person.press("enter", "escape", "escape")

@@ -183,13 +183,9 @@ async def test_in_the_application_an_import_is_read_before_the_answer(story: Sto
     subprocess.run([*command, "export", str(tmp_path / "theirs.json")], check=True, capture_output=True)
     async with opened(story.folder) as person:
         before = person.rows
-        await person.command(f"import {tmp_path}/theirs.json")
-        assert person.sees("Go on?", "facts         1 new", "Quarters close")
-        await person.press("escape")
-        assert not person.sees("Go on?") and person.rows == before
-        await person.command(f"import {tmp_path}/theirs.json")
-        await person.press("enter")
-        assert person.toasts[-1] == "Imported theirs: 1 row, u to undo. K#2 is how it was."
+        await person.follow((f":import {tmp_path}/theirs.json", "Go on?", "facts         1 new", "Quarters close"))
+        await person.follow(("escape", "!Go on?", lambda: person.rows == before), (f":import {tmp_path}/theirs.json",))
+        await person.hears(("enter", "Imported theirs: 1 row, u to undo. K#2 is how it was."))
     with story.open() as memory:
         fact = memory.facts.get(memory.database.value("SELECT max(id) FROM facts"))
         assert (fact.fact, fact.origin) == ("Quarters close on the tenth", "import:theirs")

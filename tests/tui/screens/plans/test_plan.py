@@ -238,11 +238,7 @@ class TestRestore:
         await person.hears(("enter", "11 records changed"), (":checkpoint now", "Checkpoint K#3"))
         await person.command("checkpoints")
         await person.hears(("g R", "Nothing changed since."))
-        await person.press("u", "2", "R")
-        assert person.sees("Put back to…")
-        await person.choose("before refactor")
-        await person.until(lambda: person.planning)
-        assert person.sees("RESTORE K#1")
+        await person.follow(("u 2 R", "Put back to…"), ("> before refactor", "RESTORE K#1", lambda: person.planning))
 
 
 class TestSteps:

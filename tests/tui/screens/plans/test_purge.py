@@ -56,9 +56,7 @@ async def to_the_plan(person: Person, what: object) -> None:
 async def test_it_shows_all_and_does_what_is_chosen(story: Story, person: Person) -> None:
     """The record is there and cannot be left out; every place is scrubbed that is not left out; the rest is told."""
     hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
-    await person.plan_of("g", "F")
-    assert person.sees("ERASE F#2")
-    await person.press("escape")
+    await person.follow(("g F", "ERASE F#2"), ("escape",))
     with story.open() as memory:
         assert memory.database.value("SELECT count(*) FROM history_row WHERE purged") == 0, "leaving changes nothing"
     person.main.say("said before", seconds=60)
@@ -70,11 +68,10 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, person: Person
     assert "This record is erased." in person.toasts[-1]
     await person.press("a", "a")
     assert set(boxes(person).values()) == {"[x]"}
-    await person.press("G", "space")
-    assert boxes(person)["T#1"] == "[ ]" and person.sees("2 of 3 chosen")
-    await person.press("enter")
-    await person.until(lambda: person.sees("Still holds the words: T#1"))
-    assert is_gone(story)
+    await person.follow(
+        ("G space", "2 of 3 chosen", lambda: boxes(person)["T#1"] == "[ ]"),
+        ("enter", "Still holds the words: T#1", lambda: is_gone(story)),
+    )
     with story.open() as memory:
         assert memory.decisions.get(story.decisions["quote"]).context == "for [purged], no?"
         assert memory.turns.get(1).text == f"Remember: {TEXT}"
@@ -94,23 +91,17 @@ async def test_a_word_is_looked_for_everywhere_and_typed_again(story: Story, per
 
 
 async def test_what_cannot_be_erased_is_said(person: Person) -> None:
-    for line, said in (
-        ("purge nonsuchword", "That search finds nothing that can be purged."),
-        ("purge F#1 and more", "“and” is not a citation."),
-    ):
-        await person.command(line)
-        assert said in person.toasts[-1] and person.app.screen is person.main
-    await person.command("show K#1")
-    await person.press("F")
-    assert person.toasts[-1].endswith("not for what is chosen.")
+    await person.follow(
+        (":purge nonsuchword", "That search finds nothing that can be purged."),
+        (":purge F#1 and more", "“and” is not a citation.", lambda: person.app.screen is person.main),
+        (":show K#1",),
+        ("F", "not for what is chosen."),
+    )
 
 
 async def test_the_proof_and_that_nothing_brings_it_back(story: Story, person: Person) -> None:
     await to_the_plan(person, story.facts["hint"])
-    await person.press("enter")
-    await person.until(lambda: person.sees("bytes: not found."))
-    await person.press("escape", "u")
-    assert "Undid" in person.toasts[-1] and not person.sees("zebrafish")
+    await person.follow(("enter", "bytes: not found."), ("escape u", "Undid", "!zebrafish"))
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
 
 
@@ -124,12 +115,11 @@ async def test_a_file_of_the_persons_own_is_cut_unless_it_is_left_out(story: Sto
         await person.press("G")
         assert f"{TEXT}, he said." in told(person) and "This cannot be undone" in told(person)
         assert boxes(person)["MEMORY.md#L3"] == "[x]" and person.sees("[x] ¶ MEMORY.md#L3", "your file")
-        await person.press("space")
-        assert person.sees("3 of 4 chosen") and "Chosen, this is cut out of your file" in told(person)
-        await person.press("space")
-        assert person.sees("4 of 4 chosen") and "Git's history keeps" in told(person)
-        await person.press("enter")
-        await person.until(lambda: person.sees("Cut out of your file MEMORY.md; git's"))
+        await person.follow(
+            ("space", "3 of 4 chosen", lambda: "Chosen, this is cut out of your file" in told(person)),
+            ("space", "4 of 4 chosen", lambda: "Git's history keeps" in told(person)),
+            ("enter", "Cut out of your file MEMORY.md; git's"),
+        )
     assert notes.read_text() == "# Notes\n\nGood. Bye.\n"
 
 
@@ -151,10 +141,7 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
         memory.purge.run_plan(plan, range(len(plan.places)))
     async with opened(story.folder) as person:
         for key, rows in (("escape", 10), ("enter", 11)):
-            await person.press("a")
-            await person.fill(TEXT)
-            assert person.sees("Keep it all the same?")
-            await person.press(key)
+            await person.follow((f"a > {TEXT}", "Keep it all the same?"), (key,))
             assert len(person.rows) == rows and ("Remembered F#" in "".join(person.toasts)) == (key == "enter")
 
 
