@@ -29,6 +29,8 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
+TWO_SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
 PATIENCE = 30.0  # maximum wait on a busy machine
 SETTLED = 90.0  # maximum wait for idle
 FRAME = 0.02  # seconds: a redraw or a step of an animation comes within

@@ -13,7 +13,7 @@ import apsw
 import pytest
 from support import repositories
 from support.ours import ours
-from support.screen import NARROW, PATIENCE, WIDE, Person, opened
+from support.screen import NARROW, PATIENCE, TWO_SIZES, WIDE, Person, opened
 from support.stories import NOON, Clock, Story
 from support.tables import each
 from textual.color import Color
@@ -35,8 +35,6 @@ from tui.widgets.inputs import TextEditor
 from tui.workers.background import MaintenanceWorker
 from tui.workers.engine import Engine
 
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
-
 
 def memoranda(folder: Path, *words: str) -> None:
     """The command line, as another process and this tree's code."""
@@ -56,7 +54,7 @@ def fact(story: Story, name: str) -> int:
 
 
 class TestFacts:
-    @SIZES
+    @TWO_SIZES
     async def test_the_state_is_read_from_the_left_edge_and_what_is_left_out_is_said(self, person: Person) -> None:
         assert [row[:2] for row in person.rows] == ["▸▲", *(f" {one}" for one in "▲▽▽◐★••••"[: len(person.rows) - 1])]
         assert person.sees("billing-api", "All 10", "Aging 1", "Low 2", "Stale 2")

@@ -2,8 +2,7 @@
 
 The story's checkpoint K#1 was taken a day and a half ago; a decision was superseded since, tasks were added."""
 
-import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import NARROW, SIZES, Person, opened
 from support.stories import Story
 
 from store.base.vocabulary import pack_key
@@ -13,7 +12,6 @@ from tui.main_screen.acting import PAST_VERBS
 from tui.panes.records import step_key
 
 Size = tuple[int, int]
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 WRITING = [key for key in KEYS if key.action.startswith("start(") and not key.looks]
 REFUSED = "You are looking at K#1 “before refactor” (20 Nov 2026 00:00); esc comes back to now."
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from support.commands import Do
 from support.ollama_server import OllamaServer, Serve
-from support.screen import NARROW, WIDE, Person, opened
+from support.screen import TWO_SIZES, WIDE, Person, opened
 from support.stories import Story
 from support.tables import each
 
@@ -64,7 +64,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
     )
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+@TWO_SIZES
 async def test_its_evidence_opens_and_its_conversation_is_taken_back(story: Story, size: tuple[int, int]) -> None:
     """From the fact, and from the turn it was said in."""
     key = pack_key("fact", say(story, read=True))

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import HUGE, NARROW, SIZES, WIDE, Person, opened
 from support.stories import Clock, Story
 
 from store.base.vocabulary import pack_key
@@ -16,7 +16,6 @@ from tui.widgets.bars import Bar
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 NAMED = "1 Today 2 Facts 3 Timeline 4 Ask 5 History"
 
 

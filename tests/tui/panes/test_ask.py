@@ -11,7 +11,7 @@ import pytest
 from support.chats import Scripted
 from support.commands import Do
 from support.ollama_server import OllamaServer, Serve
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import HUGE, NARROW, SIZES, TWO_SIZES, WIDE, Person, opened
 from support.stories import Story
 from support.strangers import PAYLOADS
 from textual.worker import WorkerFailed
@@ -27,7 +27,6 @@ from tui.lists.context_rows import WHOLE_TEXT, ContextRows
 
 Size = tuple[int, int]
 Speaks = Callable[[Scripted], Scripted]
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 WHY, BUILD = "why do we use SQLite?", "does the build deploy on Jenkins?"
 UNKNOWN = "who won the world cup?"
 
@@ -379,7 +378,7 @@ async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
         assert any("! " in row and "3,500" in row for row in person.rows)
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+@TWO_SIZES
 async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: Size, do: Do) -> None:
     """A fact that somebody accepted all the same, and a turn: in the list, above the record, on the command line."""
     with story.open() as memory:

@@ -8,7 +8,7 @@ import pytest
 from support.guarded import GuardedHome
 from support.guests import GuestHome
 from support.samples import copied
-from support.screen import NARROW, WIDE, Person, opened
+from support.screen import TWO_SIZES, Person, opened
 from support.stories import Story, copy
 
 from store.tools.guard_moments import current_ms
@@ -16,7 +16,6 @@ from store.tools.transcript_scan import ScanFinding
 from tui.panes.files import describe_finding
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
 Change = Callable[[Path], object]
 
 
@@ -74,7 +73,7 @@ def said(person: Person, words: str) -> bool:
 # what is wrong
 
 
-@SIZES
+@TWO_SIZES
 async def test_each_number_lists_what_it_counts(place: Path, tmp_path: Path, size: tuple[int, int]) -> None:
     copied("claude-code", tmp_path)
     (place / ".claude").mkdir()
@@ -139,7 +138,7 @@ def test_a_text_is_shown_around_its_line_without_secrets(tmp_path: Path) -> None
 # what is written to other tools' files: each plan is left once, then done, undone
 
 
-@SIZES
+@TWO_SIZES
 @pytest.mark.parametrize("row", ["1 file of Claude Code", "deploy.md"])
 async def test_putting_back(guarded: GuardedHome, person: Person, row: str) -> None:
     await at_files(person, "files keep", "M#1", "2 files of 1 tool", "deploy.md")
@@ -161,7 +160,7 @@ async def test_putting_back(guarded: GuardedHome, person: Person, row: str) -> N
     assert guarded.content()["deploy.md"] == b"Shorter.\n"
 
 
-@SIZES
+@TWO_SIZES
 @pytest.mark.parametrize(
     ("line", "keys", "title", "effects", "after"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.commands import Do
 from support.pane_screen import PaneScreen
-from support.screen import NARROW, WIDE
+from support.screen import TWO_SIZES, WIDE
 from support.screen import opened as at_screen
 from support.stories import NOON, Clock, Story, copy, noon
 from support.strangers import PAYLOADS
@@ -338,7 +338,7 @@ def test_numbers_are_told_as_people_do() -> None:
 # in the application
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+@TWO_SIZES
 async def test_what_is_wrong_is_mended_in_the_application(story: Story, size: tuple[int, int]) -> None:
     with story.open() as memory:
         memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")

@@ -11,7 +11,7 @@ import pytest
 from support.model_server import ModelServer
 from support.ollama_server import OllamaServer, Serve
 from support.pane_screen import PaneScreen
-from support.screen import NARROW, WIDE, opened
+from support.screen import TWO_SIZES, opened
 from support.stories import Clock, Story, copy
 from textual.theme import BUILTIN_THEMES
 
@@ -292,7 +292,7 @@ def test_only_a_model_that_can_be_taken_says_what_enter_writes() -> None:
 # in the application ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+@TWO_SIZES
 async def test_they_are_changed_in_the_application(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size) as person:
         await person.command("config")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from support.commands import Do
-from support.screen import HUGE, NARROW, WIDE, Person, opened
+from support.screen import HUGE, SIZES, TWO_SIZES, Person, opened
 from support.stories import Story
 from support.tables import each
 
@@ -20,7 +20,6 @@ from tui.render import proposals as batch
 
 AGENT = "mcp:claude-code"
 EVENING = "2026-11-20T18:00:00.000Z"
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
 
 def ask(memory: Memory, text: str, kind: str = "add", origin: str = AGENT, **more: object) -> int:
@@ -134,7 +133,7 @@ async def test_a_search_finds_what_waits_under_a_heading_of_its_own(asked: Story
     assert waiting(asked) == ["The team is six"]
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+@TWO_SIZES
 async def test_what_speaks_against_a_decision_or_a_fact_says_so(story: Story, size: tuple[int, int], do: Do) -> None:
     """In its line, and beside it with what was chosen; until the decision does not hold any more. The command too."""
     with story.open(now=EVENING) as memory:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, opened
+from support.screen import NARROW, TWO_SIZES, WIDE, Person, opened
 from support.stories import Story, copy
 from support.traces import traces
 
@@ -13,7 +13,6 @@ from store.database.tombstones import is_purge_pending
 from store.purge import cleanup
 
 TEXT = "The blue zebrafish is the hint"
-SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ async def to_the_plan(person: Person, what: object) -> None:
     assert person.sees("ERASE", "This cannot be undone")
 
 
-@SIZES
+@TWO_SIZES
 async def test_it_shows_all_and_does_what_is_chosen(story: Story, person: Person) -> None:
     """The record is there and cannot be left out; every place is scrubbed that is not left out; the rest is told."""
     hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
@@ -77,7 +76,7 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, person: Person
         assert memory.turns.get(1).text == f"Remember: {TEXT}"
 
 
-@SIZES
+@TWO_SIZES
 async def test_a_word_is_looked_for_everywhere_and_typed_again(story: Story, person: Person) -> None:
     await to_the_plan(person, TEXT.split()[-1])
     assert list(boxes(person).values()).count("[x]") == len(boxes(person))
@@ -105,7 +104,7 @@ async def test_the_proof_and_that_nothing_brings_it_back(story: Story, person: P
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
 
 
-@SIZES
+@TWO_SIZES
 async def test_a_file_of_the_persons_own_is_cut_unless_it_is_left_out(story: Story, size: tuple[int, int]) -> None:
     """What would be cut out of it is shown; left out, it stays; else it is cut, and what git keeps is said."""
     notes = story.folder / "MEMORY.md"
