@@ -11,6 +11,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import load_cases
 
 from store.base.models import Turn
 from store.conversations.summaries import SUMMARY_TOKENS, SummaryFields, summarize_by_rule
@@ -26,43 +27,11 @@ from store.memory import Memory
 from store.text.sentences import is_small_talk
 from store.upkeep import session_flush
 
+CASES = load_cases(__file__)
 OPENINGS = "|No, |Sí, |Bueno, |Ok, |Pero |Ya no |Yes, |No: |Well, |So |But |Gracias, ".split("|")
 NAMES = ["MongoDB", "SQLite", "Redis", "el caché", "the queue", "`api.py`"]
-FORMS = [
-    "no usamos {}",
-    "usamos {}",
-    "nunca usamos {}",
-    "si falla {}, no responde",
-    "si no puede citar, no responde",
-    "no responde si falla {}",
-    "vamos con {} salvo que Ana diga que no",
-    "decidimos no usar {}",
-    "no decidimos usar {}",
-    "recordá que no usamos {}",
-    "recordá que usamos {} sólo si falla la red",
-    'Ana dijo: "usamos {}. Vamos con eso." y no le creí',
-    "«decidimos usar {}» es mentira",
-    "siempre uso {}, salvo los lunes",
-    "a partir de ahora nunca uses {}",
-    "no es cierto que\nusamos {}",
-    "we don't use {}",
-    "we use {} only if the network fails",
-    "if {} fails, we stop",
-    "we stop unless {} answers",
-    "let's not use {}",
-    "we decided against {}",
-    "we never decided to use {}",
-    "remember that we do not use {}",
-    "never use {} in the tests",
-    'they say "we use {}. It is fast." but it is not so',
-    "it is not true that\nwe use {}",
-    "we do not use:\n- {}\n- Kafka",
-    "ya está listo {}, pero no en producción",
-    "{} is not fixed yet",
-]
 TURNED_ROUND = "no usamos|no decidimos|never decided|nunca usamos|don't|mentira|no le creí|not so|no es cierto|not true"
 TURNED_ROUND = (*TURNED_ROUND.split("|"), "ya no ")
-ASKED = ["¿usamos {}?", "¿no usamos {}?", "¿y si falla {}?", "do we use {}?", "don't we use {}?", "what about {}?"]
 SMALL = ["Hola!", "Gracias!", "¡Muchas gracias!", "Thanks a lot!", "Hi there!", "¿Qué tal?"]
 
 
@@ -71,8 +40,9 @@ def sentences(draw: st.DrawFn) -> str:
     """One whole sentence, as somebody writes it."""
     name = draw(st.sampled_from(NAMES))
     if draw(st.integers(0, 3)) == 0:
-        return draw(st.sampled_from(["", "No, ", "Sí, ", "Pero ", "But "])) + draw(st.sampled_from(ASKED)).format(name)
-    said = draw(st.sampled_from(OPENINGS)) + draw(st.sampled_from(FORMS)).format(name)
+        opening = draw(st.sampled_from(["", "No, ", "Sí, ", "Pero ", "But "]))
+        return opening + draw(st.sampled_from(CASES["asked"])).format(name)
+    said = draw(st.sampled_from(OPENINGS)) + draw(st.sampled_from(CASES["forms"])).format(name)
     return said[0].upper() + said[1:] + ("" if said.endswith("Kafka") else draw(st.sampled_from([".", "!", "…"])))
 
 
@@ -326,26 +296,8 @@ def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
 
 # a change of topic ----------------------------------------------------------------------------------------------------
 
-CHANGES = [
-    "Cambiemos de tema.",
-    "No, cambiemos de tema",
-    "Bueno, cambio de tema: la feria",
-    "te cambio de tema, ¿y la feria?",
-    "Otra cosa: ¿cuándo es la feria?",
-    "Listo, gracias. Otra cosa, la feria",
-    "Pasando a otra cosa, la feria",
-    "Quería cambiar de tema",
-    "Es hora de cambiar de tema.",
-    "Changing the subject: the fair",
-    "On another note, the fair",
-    "Let's change the subject.",
-    "No, let's change the subject",
-    "Time to change the subject: the fair",
-    "Moving on to something else: the fair",
-]
 
-
-@pytest.mark.parametrize("said", CHANGES)
+@pytest.mark.parametrize("said", CASES["changes"])
 def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: Memory, said: str) -> None:
     memory.turns.add_turns("s", [NewTurn("user", "No usamos MongoDB."), NewTurn("assistant", "Anotado.")])
     memory.turns.add_turns("s", [NewTurn("user", said), NewTurn("assistant", "In May.")])

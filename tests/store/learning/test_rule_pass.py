@@ -1,6 +1,5 @@
 """Conversations become memory: what was said is learned once, from whom and when it was said, and never guessed."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ import pytest
 from conftest import NOON, Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import bench_cases, load_cases
 
 from store.base.clock import days_before
 from store.base.errors import InvalidInput
@@ -25,8 +25,9 @@ from store.memory import Memory
 from store.upkeep.checks import WRONG
 from store.upkeep.doctor import examine
 
+CASES = load_cases(__file__)
 ROOT = Path(__file__).parents[3]
-CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
+BENCH = bench_cases("extraction")
 
 
 NOTHING = rule_pass.LearningResult()
@@ -143,7 +144,7 @@ def test_a_question_that_a_person_answered_is_not_asked_in_the_next_conversation
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case["kind"] == "reconfirm"], ids=lambda case: case["text"][:40]
+    "case", [case for case in BENCH if case["kind"] == "reconfirm"], ids=lambda case: case["text"][:40]
 )
 def test_only_the_same_words_confirm_and_a_contradiction_never_does(memory: Memory, case: dict[str, str]) -> None:
     number = kept_since(memory, case["fact"], 50)
@@ -155,26 +156,7 @@ def test_only_the_same_words_confirm_and_a_contradiction_never_does(memory: Memo
     assert all(target in (number, None) for _, _, target in waiting(memory)), "a rule that speaks against it is asked"
 
 
-@pytest.mark.parametrize(
-    ("fact", "said"),
-    [
-        ("The contract has the number 481516", "The contract has the number 481561"),
-        ("El contrato lleva el número 481516", "El contrato lleva el número 48151"),
-        ("Ask Marcos before a release of the importer", "Ask Marcas before a release of the importer"),
-        ("Untie the release branch from the importer's build", "Unite the release branch from the importer's build"),
-        ("Mi jefe de la oficina está cansado", "Mi jefe de la oficina está casado"),
-        ("Send the contract to the client", "Send the contact to the client"),
-        ("The casual release branch is called main", "The causal release branch is called main"),
-        ("No usamos tabs, usamos espacios", "Usamos tabs, no usamos espacios"),
-        ("Los logs van de S3 a Glacier cada noche", "Los logs van a S3 de Glacier cada noche"),
-        ("Migramos de Postgres a MySQL", "Migramos a Postgres de MySQL"),
-        ("Aceptamos visa y mastercard", "Aceptamos visa o mastercard"),
-        ("We accept visa and mastercard", "We accept visa or mastercard"),
-        ("Los tests corren en paralelo con docker", "Los tests corren en paralelo para docker"),
-        ("El backup es por la mañana", "El backup es para la mañana"),
-        ("We use tabs and not spaces", "We use not tabs and spaces"),
-    ],
-)
+@pytest.mark.parametrize(("fact", "said"), CASES["opposite"])
 def test_the_opposite_in_nearly_the_same_words_confirms_nothing(memory: Memory, fact: str, said: str) -> None:
     number = kept_since(memory, fact, 50)
     hear(memory, f"{said}.")
@@ -254,32 +236,7 @@ def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: M
     assert memory.decisions.get_many([1])[0].status == "active" and not memory.decisions.get_many([3])
 
 
-@pytest.mark.parametrize(
-    "said, chosen, alternatives, rationale",
-    [
-        (
-            "We've decided to go with Leaflet over Mapbox because it needs no key.",
-            "Leaflet",
-            ["Mapbox"],
-            "it needs no key",
-        ),
-        (
-            "Usamos uv en vez de pip, Poetry o conda porque es rápido",
-            "uv",
-            ["pip", "Poetry", "conda"],
-            "es rápido",
-        ),
-        ("Elegimos Hetzner en lugar de AWS por el costo", "Hetzner", ["AWS"], "el costo"),
-        ("We settled on Fastify; Express was too old", "Fastify", [], "Express was too old"),
-        ("Decidimos que los logs se guardan treinta días", "los logs se guardan treinta días", [], ""),
-        ("We decided to move the office to Rosario", "move the office to Rosario", [], ""),
-        ("let's go with Tailwind rather than plain css", "Tailwind", ["plain css"], ""),
-        ("We're going with Hetzner rather than AWS: it is half the price", "Hetzner", ["AWS"], "it is half the price"),
-        ("We settled on pnpm instead of npm because of the lockfile", "pnpm", ["npm"], "the lockfile"),
-        ("We went with Hetzner and not with AWS since it is cheap", "Hetzner", ["AWS"], "it is cheap"),
-        ("Vamos con Hetzner y no con AWS porque sale la mitad", "Hetzner", ["AWS"], "sale la mitad"),
-    ],
-)
+@pytest.mark.parametrize("said, chosen, alternatives, rationale", CASES["decided"])
 def test_a_decision_that_was_told_waits_with_its_parts_as_they_were_said(
     memory: Memory, said: str, chosen: str, alternatives: list[str], rationale: str
 ) -> None:
@@ -323,7 +280,7 @@ def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memo
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case["kind"] == "hostile"], ids=lambda case: case["text"][:40]
+    "case", [case for case in BENCH if case["kind"] == "hostile"], ids=lambda case: case["text"][:40]
 )
 def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
     memory.turns.add_turns("s", [NewTurn(case["role"], case["text"])])

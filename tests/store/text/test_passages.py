@@ -2,10 +2,12 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import load_cases
 from support.tables import each
 
 from store.text.passages import PASSAGE_SIZE, looks_like_code, split_passages
 
+CASES = load_cases(__file__)
 REPLY = """Sure. Here is what changed since Monday:
 
 - the parser reads dates
@@ -48,60 +50,12 @@ def test_what_has_the_form_of_code() -> None:
         assert not looks_like_code(text), text
 
 
-@each(
-    "block",
-    [
-        # what tools print, as people paste it: no fence around it
-        '127.0.0.1 - - [24/Nov/2026:10:00:01 +0000] "POST /login HTTP/1.1" 504 167 "-" "Mozilla/5.0"',
-        "I0411 20:22:38.398299   23952 round_trippers.go:463] Content-Length: 248",
-        "npm ERR! code ERESOLVE\nnpm ERR! ERESOLVE unable to resolve dependency tree\nnpm ERR! Found: eslint@7.30.0",
-        "npm error peer react@19 from the root project\nnpm error node_modules/drizzle-orm\nnpm error Fix it, or retry",
-        "==== test session starts ====\nplatform linux -- Python 3.11.4\nrootdir: /srv/app\ncollected 12 items",
-        "tests/test_login.py ....F....         [ 75%]\ntests/test_pool.py ...                [100%]",
-        "FAILED tests/test_login.py::test_slow - assert 8.1 < 2\n1 failed, 11 passed in 9.21s",
-        "src/app.ts(12,5): error TS2322: Type 'string' is no number.\nsrc/app.ts(14,5): error TS2304: Cannot find it.",
-        "error[E0382]: borrow of moved value: `x`\n --> src/main.rs:4:20\n  |\n4 |     println!(x);",
-        "On branch main\nChanges not staged for commit:\n\tmodified:   a.ts\n\tmodified:   b.ts\n\tdeleted:    c.ts",
-        "a1b2c3d Fix the login\ne4f5a6b Add tests\n9a8b776 Bump deps",
-        "     1→import os\n     2→\n     3→def main():\n     4→    print('x')",
-        # tables
-        "| setting | why |\n|---|---|\n| `ingest.claude` | reads files outside of the project; who wants that? |",
-        " id | name  | email\n----+-------+-------\n  1 | Ana   | ana@x.org\n(1 row)",
-        "┌────┬────┐\n│ a  │ b  │\n└────┴────┘",
-        "NAME     READY   STATUS             RESTARTS   AGE\nnginx    0/1     CrashLoopBackOff   7          11m",
-        "id,name,price\n1,apple,2.50\n2,pear,3.10",
-        # data and statements
-        "services:\n  web:\n    image: nginx\n    ports:\n      - 80:80\n    restart: always",
-        "SELECT u.id\nFROM users u\nJOIN orders o ON o.user_id = u.id\nWHERE o.total > 100",
-        "FROM python:3.11\nWORKDIR /app\nRUN pip install -r requirements.txt",
-    ],
-)
+@each("block", CASES["code"])
 def test_what_tools_print_and_what_is_pasted_is_told_from_speech(block: str) -> None:
     assert looks_like_code(block)
 
 
-@each(
-    "said",
-    [
-        "Budget: 4000 euros",
-        "deadline: 12 December",
-        'Wifi: "casa-azul"',
-        "2026-11-21: Ana agreed to sell the boat\n2026-11-22: she did not",
-        "let Marta approve every refund",
-        "const generics confuse the newcomers",
-        "import tickets are handled by Marta",
-        "return typo back for new pr, update docs",
-        "fix: change View class to Throttle class on SimpleRateThrottle Docstring (#8147)",
-        "class names should be short",
-        "for this reason:",
-        "**Decision:** we stay",
-        "**Docker**",
-        "https://docs.djangoproject.com/en/stable/faq/install/",
-        "[1] Knuth, The Art of Computer Programming\n[2] Brooks, The Mythical Man-Month",
-        "Things to do:\n  - buy milk\n  - call Ana",
-        "We saw it.   Then it was gone.\nNobody   else did.",
-    ],
-)
+@each("said", CASES["speech"])
 def test_what_people_say_is_no_code(said: str) -> None:
     """Notes of a line with a colon or a date, sentences that begin with a word of a programming language, bold text."""
     assert not looks_like_code(said)

@@ -1,6 +1,7 @@
 """Which questions have an answer that keeps, and which of those that are near in meaning are not the same."""
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 
 from store.text.similarity import (
@@ -13,139 +14,31 @@ from store.text.similarity import (
     parse_sentence,
 )
 
-KEEPS = (
-    "How big is the team?", "¿Por qué elegimos SQLite?", "what did we decide about the cache", "F#12?",
-    "¿Qué hace el importador?", "Which port does the server use?", "¿Quién revisa el código de Ana?", "C++ or C?",
-    "¿Cuántas personas hay en el equipo?", "why is the cache keyed by studio", "¿Dónde se guardan los PDF?",
-    "Do snowflakes melt in the known-issues list?", "¿Cómo se llama el proyecto?", "what is a cache miss?",
-)  # fmt: skip
-PASSES = (
-    "What time is it?", "¿Qué hora es?", "What are we doing now?", "what did I do today", "¿qué hice hoy?",
-    "¿Qué hay que hacer ahora?", "what changed yesterday?", "¿Qué se decidió ayer?", "meetings this week",
-    "reuniones de esta semana", "what is next week's plan?", "¿qué toca la semana que viene?",
-    "What is the CURRENT plan?",
-    "¿cuál es el plan actual?", "¿qué acabamos de hacer recién?", "who joined recently?", "how long until the release?",
-    "¿cuánto falta para la demo?", "what happened 3 days ago?", "¿qué pasó hace dos semanas?",
-    "what is due on this Friday", "what is the time", "what's the date?", "¿en qué año estamos?", "what's new?",
-    "Do we still use Jenkins?", "¿Todavía usamos Jenkins?", "¿aún usamos Jenkins?", "What is the latest version?",
-    "when is the next deploy?", "¿ya desplegamos?", "¿qué edad tiene Nadia?", "these days who deploys?",
-    "¿Qué vence este viernes?", "tomorrow?", "¿mañana?", "ＮＯＷ?", "right-now, what?", "what's today's task?",
-    "¿qué día es?", "es tarde esta noche?", "what day is the retro",
-)  # fmt: skip
-FEELS = (
-    "Why do I feel so tired?", "I am sad, what now", "¿Por qué me siento así?", "estoy triste, ¿qué hago?",
-    "Am I stressed?",
-    "¿estoy estresada?", "I hate this, who wrote it?", "¿por qué estoy tan cansado?", "are you happy with the plan?",
-    "estoy mal, ¿por qué?", "am I ok?", "how am I doing", "¿estoy nervioso?",
-    "estoy harta de esto", "I'm afraid of the release: who helps?", "me preocupa la demo, ¿qué queda?",
-)  # fmt: skip
-LISTS = (
-    "Which tasks are pending?", "what is pending?", "open tasks", "which decisions did we make", "list all the facts",
-    "¿qué tareas quedan?", "¿Qué falta?", "¿cuáles son las decisiones?", "how many open questions are there", "to-do?",
-    "any notes about the cache?", "¿hay tareas abiertas?", "what is still open?",
-)  # fmt: skip
+CASES = load_cases(__file__)
 
 
-@each("question", KEEPS)
+@each("question", CASES["keeps"])
 def test_what_the_records_alone_decide_keeps(question: str):
     assert is_deterministic(question)
 
 
-@each("question", (*PASSES, *FEELS, *LISTS, "", "  ", "?!"))
+@each("question", (*CASES["passes"], *CASES["feels"], *CASES["lists"], "", "  ", "?!"))
 def test_what_depends_on_the_moment_or_on_how_somebody_feels_does_not(question: str):
     assert not is_deterministic(question)
 
 
-@each(
-    "one, other, same",
-    [
-        ("What's the deployment?", "whats the deployment", False),
-        ("¿Cómo se DESPLIEGA?", "como se despliega", True),
-        ("the deployment?!", "The   deployment", True),
-        ("does A depend on B", "does B depend on A", False),
-        ("año 2026", "ano 2026", False),
-        ("C++", "C", False),
-        ("v1.2", "v12", False),
-        ("F#1", "F#12", False),
-        ("cafe\u0301", "café", True),
-        ("is x > y?", "is x < y?", False),
-        ("is x >= y?", "is x > y?", False),
-        ("does it cost $5?", "does it cost €5?", False),
-        ("is the limit -5?", "is the limit 5?", False),
-        ("x86 & arm", "x86 | arm", False),
-        ("the deployment — how?", "the deployment how", True),
-    ],
-)
+@each("one, other, same", CASES["written"])
 def test_what_the_ways_of_writing_one_question_have_in_common(one: str, other: str, same: bool):
     assert (normalize_question(one) == normalize_question(other)) is same
 
 
-@each(
-    "one, other, same",
-    [
-        ("How do we deploy?", "What is the deployment process?", True),
-        ("¿cómo se despliega?", "¿cuál es el proceso de despliegue?", True),
-        ("how big is the team?", "what is the size of the team?", True),
-        ("who reviews Ana's code?", "who reviews Greta's code?", False),
-        ("does billing depend on ledger?", "does ledger depend on billing?", False),
-        ("when do we deploy?", "where do we deploy?", False),
-        ("¿cuándo se despliega?", "¿dónde se despliega?", False),
-        ("what is the VAT rate in Spain?", "what is the VAT rate in Portugal?", False),
-        ("do we use Docker?", "do we not use Docker?", False),
-        ("¿usamos Docker?", "¿nunca usamos Docker?", False),
-        ("what does D#3 say?", "what does D#4 say?", False),
-        ("which port is 8080?", "which port is 8081?", False),
-        ("¿por qué SQLite?", "¿cómo es SQLite?", False),
-        ("why SQLite?", "¿por qué SQLite?", True),
-    ],
-)
+@each("one, other, same", CASES["near"])
 def test_what_is_near_in_meaning_is_not_always_the_same(one: str, other: str, same: bool):
     assert may_be_same_question(one, other) is same and may_be_same_question(other, one) is same
 
 
-OTHERS = """
-    What happens before the deploy? | What happens after the deploy?
-    Who is allergic to peanuts? | Who is allergic to something?
-    How do I enable the cache? | How do I disable the cache?
-    Can agents use emoji? | Must agents use emoji?
-    What did we choose for the cache? | What did we reject for the cache?
-    On which day do we deploy? | On which day do we not deploy?
-    What is the first reminder? | What is the last reminder?
-    Which is the fastest cache? | Which is the slowest cache?
-    How do we add a client? | How do we remove a client?
-    How are invoices imported? | How are invoices exported?
-    How do clients get imported? | How do clients get deleted?
-    ¿Qué se hace antes de desplegar? | ¿Qué se hace después de desplegar?
-    What does the importer accept? | What does the importer refuse?
-    Where are backups kept? | Where are secrets kept?
-    Why did we choose Redis? | Why did we drop Redis?
-    What is the maximum number of invoices? | What is the minimum number of invoices?
-    Does Greta work on Mondays? | Does Greta work on Fridays?
-    Who deploys to production? | Who deploys to staging?
-    Is Nadia allergic to peanuts? | Is Nadia fond of peanuts?
-    When does Greta start? | When does Greta stop?
-    What may agents do? | What may users do?
-    Who approved the cache? | Who rejected the cache?
-    What is our rate limit? | What was our rate limit?
-    What do we use instead of Postgres? | What do we use besides Postgres?
-    What is public in the API? | What is private in the API?
-    Who reviews the invoices? | Who writes the invoices?
-    Which tests are slow? | Which tests are fast?
-    Do we write tests first? | Do we write tests last?
-    What do we cache? | What do we log?
-    How often do we back up? | How often do we restore?
-    How do I log in? | How do I log out?
-    What increases the price? | What decreases the price?
-    How do we deploy? | What do we deploy?
-    What runs before a deploy? | ¿Qué se ejecuta después de un despliegue?
-    ¿Por qué elegimos Redis? | Why was Redis rejected?
-    How is staging deployed? | ¿Cómo se despliega producción?
-"""
-
-
-@each("pair", OTHERS.strip().splitlines())
-def test_the_opposite_is_another_question_however_near_it_is(pair: str):
-    one, other = pair.strip().split(" | ")
+@each("one, other", CASES["others"])
+def test_the_opposite_is_another_question_however_near_it_is(one: str, other: str):
     for first, second in ((one, other), (other, one)):
         assert not may_be_same_question(first, second) or is_contrary_question(first, second)
 

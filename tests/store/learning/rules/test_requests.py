@@ -1,6 +1,5 @@
 """A request is never dropped: what a person marks as to be kept is kept, word by word, and what they do not is not."""
 
-import json
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from conftest import Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import bench_cases, load_cases
 from support.tables import each
 
 from store.conversations.turns import NewTurn
@@ -16,40 +16,11 @@ from store.learning import rule_pass, sentences
 from store.learning.rules import extract_by_rule, find_candidates
 from store.memory import Memory
 
-CASES = Path(__file__).parents[4] / "bench" / "cases"
-DEVELOPMENT = [
-    json.loads(line)
-    for half in ("dev", "dev2")
-    for line in (CASES / f"requests-{half}.jsonl").read_text("utf-8").splitlines()
-]
+CASES = load_cases(__file__)
+
 # grouped items of which a statement without a verb of its own stays with the one before
 TOGETHER = ("r109",)
-PHRASES = (
-    *("recordá esto: {}", "remember this: {}", "Write this down: {}", "Note to self: {}", "que quede registrado: {}"),
-    *("{}. Remember that.", "{}, anotalo", "Please keep this in mind: {}", "no te olvides de que {}"),
-    *(
-        "tené presente que {}",
-        "could you please note that {}?",
-        "{}. guardalo para siempre",
-        "agregá a tus notas que {}",
-    ),
-    *("remeber that {}", "RECORDA QUE {}", "don't forget: {}", "para tu memoria: {}", "for your notes, {}"),
-)
-# statements, each with a no that turns it round, or without
-STATEMENTS = (
-    *("no usamos MongoDB en producción", "el servidor no acepta TLS 1.1", "los martes no hay reunión"),
-    *(
-        "Ana no come carne",
-        "we never use Docker here",
-        "the gateway listens on 7443",
-        "Ana is not the owner of billing",
-    ),
-    *(
-        "the API does not accept XML",
-        "si no hay respuesta en 24 horas se cierra el ticket",
-        "mi hijo es alérgico al maní",
-    ),
-)
+PHRASES, STATEMENTS = CASES["phrases"], CASES["statements"]
 WRAPPED = ('he said "{}"', "> {}", "```\n{}\n```", "if I told you that {}, would you believe it?", "supongamos que {}")
 NO = re.compile(r"\b(?:no|not|never|nunca)\b", re.IGNORECASE)
 
@@ -62,7 +33,7 @@ def plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-@each("case", DEVELOPMENT)
+@each("case", bench_cases("requests-dev", "requests-dev2"))
 def test_what_is_to_be_kept_is_kept_and_nothing_else(case: dict) -> None:
     texts = [plain(text) for text in kept(case["text"])]
     for item in case["keep"]:
@@ -98,18 +69,12 @@ def test_what_is_kept_stands_word_by_word_in_the_turn_with_its_negation(phrases:
                 assert not NO.search(before), (turn, text)
 
 
-CONDITIONS = (
-    *("si se cae la VPN", "cuando salga la versión", "cada vez que toques facturación", "salvo que legales se oponga"),
-    *("en caso de que llueva", "if the tests pass", "unless legal objects", "whenever you touch billing"),
-    *("in case the VPN drops", "once we are on GCP", "as long as the flag is on", "should the disk fill up"),
-    *("in the event of fire", "assuming we win the bid", "de llenarse el disco", "ante un incendio"),
-)
 COURTESIES = ("si podés", "cuando puedas", "si no te molesta", "if you can", "when you have a minute", "if possible")
-ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember that {}", "please note that {}")
+ASKS = CASES["asks"]
 
 
 @each("ask", ASKS)
-@each("condition", CONDITIONS)
+@each("condition", CASES["conditions"])
 def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condition: str, ask: str) -> None:
     for statement in ("el puerto es 8091", "main is frozen"):
         said = f"{condition}, {ask.format(statement)}"
@@ -118,18 +83,7 @@ def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condi
         assert not any(one.explicit for one in found)
 
 
-@each(
-    "text",
-    [
-        *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
-        *("remember this please the badge office closes at four", "If you could remember that I'm left-handed, great"),
-        *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que soy zurda"),
-        *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
-        *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
-        "¿Te importaría recordar que el sprint termina los miércoles?",
-        *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
-    ],
-)
+@each("text", CASES["hidden"])
 def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
     assert kept(text)
 
@@ -171,47 +125,18 @@ def test_what_is_kept_of_a_turn_is_whole(text: str) -> None:
     assert kept(text) == WHOLE[text]
 
 
-NO_REQUESTS = (
-    *("I remember when floppy disks were a thing", "tomé nota en el cuaderno", "no lo anotes"),
-    "save the file and run it",
-    # a statement, and beside it no words that ask
-    "I'm in a meeting, give me a minute",
-    "la app nunca me recuerda la contraseña, qué embole",
-    "it remembers the last tab, which is nice",
-    "the docs say that the gateway listens on 7443",
-    "Mi viejo tiene una panadería en Salto.",
-    "si el build falla dos veces, avisame",
-    "did I tell you that we use Redis or not",
-)
-
-
-@each("text", [*REFUSALS, *NO_REQUESTS])
+@each("text", [*REFUSALS, *CASES["no_requests"]])
 def test_what_need_not_be_kept_or_is_no_request_is_not(text: str) -> None:
     assert kept(text) == []
 
 
-@each(
-    "text",
-    [
-        *('no no, it\'s "colour" with a u in our copy', "the budget isn't 40k any longer", "wrong port: it's 5433"),
-        *("Dije martes pero quise decir jueves.", "Puerto equivocado: es el 5433."),
-        "Escribiste mal el nombre, es Yrsa.",
-        *("Eso era antes, ahora desplegamos los lunes.", "Era Kubernetes; hoy es Nomad."),
-    ],
-)
+@each("text", CASES["corrections"])
 def test_a_correction_is_asked_about(text: str) -> None:
     found = extract_by_rule("user", text)
     assert found and not any(one.explicit for one in found)
 
 
-UNKNOWN = (
-    *("Two words for the wise: {}", "{}. Chisel it somewhere.", "{}, got it?", "{}, ¿lo anotás?", "te tiro data, {}"),
-    *("I already told you, {}", "como te dije, {}", "{} de ahora en adelante", "Friendly reminder that {}"),
-    *("borrá lo anterior: {}", "forget what I said, {}", "la regla es que {}", "hay que tener en cuenta que {}"),
-)
-
-
-@each("phrase", UNKNOWN)
+@each("phrase", CASES["unknown"])
 @each("statement", ["the gateway listens on 7443", "no usamos MongoDB en producción"])
 def test_what_is_stated_beside_words_that_no_list_has_is_kept_whole(phrase: str, statement: str) -> None:
     assert any(plain(statement) in plain(text) for text in kept(phrase.format(statement)))
@@ -273,14 +198,7 @@ def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question
     assert [str(hit.citation) for hit in memory.search(question).hits] == [f"F#{number}"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("always remember to answer in Spanish", "remember to always sign commits", "never forget to sign commits"),
-        *("recuerda siempre usar uv", "acordate siempre de usar uv", "acuérdate de siempre usar uv"),
-        *("no te olvides nunca de firmar los commits", "no olvides jamás firmar los commits"),
-    ],
-)
+@pytest.mark.parametrize("text", CASES["always"])
 def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> None:
     memory.turns.add_turns("talk", [NewTurn("user", text)])
     rule_pass.run_rule_pass(memory)
@@ -291,13 +209,7 @@ def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> No
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("whenever you write SQL, use uppercase keywords", "when you commit, sign it", "if I ask for a diff, show it"),
-        *("cuando escribas tests, usá pytest", "cada vez que hagas un commit, firmalo", "no uses tabs nunca más"),
-    ],
-)
+@pytest.mark.parametrize("text", CASES["cases"])
 def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
     assert [found.text.lower() for found in extract_by_rule("user", text)] == [text.lower()]
 
