@@ -15,6 +15,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.cases import load_cases
 from support.secrets import word
 
 from store.base.clock import from_ms, to_ms
@@ -30,6 +31,7 @@ from store.memory import Memory
 from store.text.sentences import is_small_talk
 from store.upkeep import auto_ingest
 
+CASES = load_cases(__file__)
 STRIPE = "sk" + "_live_" + word(24)
 
 
@@ -464,24 +466,11 @@ def test_a_file_that_grows_gives_each_line_once(lines: list[tuple[str, str, str]
 
 # what does not come in ------------------------------------------------------------------------------------------------
 
-SMALL = (
-    *("Hola!", "buenas tardes", "¡Buen día, equipo!", "¿Cómo estás?", "hola, ¿qué tal?", "Muchas gracias!", "de nada"),
-    *("gracias por la ayuda", "mil gracias 🙏", "chau, hasta mañana", "nos vemos", "jajaja", "Hi", "hey there", "lol"),
-    *("Hello, how are you?", "Good morning!", "thanks a lot", "thank you so much!", "You're welcome!", "no problem"),
-    *("bye, see you tomorrow", "👍", "🎉🎉", "...", "Thanks!! 😀", "Hola. Gracias. Chau.", "Have a nice day"),
-    *("¡Hola! ¿En qué puedo ayudarte hoy?", "Hi! How can I help you today?"),
-)
-NOT_SMALL = (
-    *("sí", "no", "ok", "dale", "yes", "go ahead", "perfecto", "listo", "the second one", "2", "hola.py"),
-    *("Hola, la importación falla", "gracias, pero falla el test", "thanks, now fix the parser"),
-    *("Hi, I am allergic to peanuts", "recordá que vivo en Lima", "good morning routine: run at six"),
-)
-
 
 def test_small_talk_and_answers() -> None:
     """Greetings, thanks and laughter are small talk; no answer is, however short."""
-    assert [text for text in SMALL if not is_small_talk(text)] == []
-    assert [text for text in NOT_SMALL if is_small_talk(text)] == []
+    assert [text for text in CASES["small_talk"] if not is_small_talk(text)] == []
+    assert [text for text in CASES["answers"] if is_small_talk(text)] == []
 
 
 def test_laughter_is_sorted_out_before_anybody_waits_for_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

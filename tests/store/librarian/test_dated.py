@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 from conftest import Clock
+from support.cases import load_cases
 from support.filled import share_memory
 from support.tables import each
 
 from store.librarian.librarian import Librarian
 from store.librarian.question import parse_question
 from store.memory import Memory
+
+CASES = load_cases(__file__)
 
 # as in the history of a public web framework, the oldest first
 COMMITS = (
@@ -45,22 +48,7 @@ def history(memory: Memory, clock: Clock) -> Memory:
     return memory
 
 
-@each(
-    "question, first",
-    [
-        ("when was the last release?", "C#8888888"),
-        ("when was the first release?", "C#2222222"),
-        ("¿cuándo fue la última release?", "C#8888888"),
-        ("who made the last release?", "C#8888888"),
-        ("when did we last fix a typo?", "C#9999999"),
-        ("when was werkzeug last bumped?", "C#6666666"),
-        ("when was the last time we touched blueprints?", "C#bbbbbbb"),
-        ("what was the first commit about blueprints?", "C#3333333"),
-        ("when did we first mention blueprints?", "C#3333333"),
-        ("¿cuándo se tocó el changelog por última vez?", "C#1111111"),
-        ("¿cuál fue el último cambio de pre-commit?", "C#ccccccc"),
-    ],
-)
+@each("question, first", CASES["dated"])
 def test_the_date_decides_which_was_the_last_or_the_first(shared: Memory, question: str, first: str) -> None:
     answer = Librarian(shared).ask(question)
     assert answer.citations[0] == first and answer.exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 
 from store.conversations.turns import NewTurn
@@ -10,41 +11,15 @@ from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search.ranking import is_only_question
 
+CASES = load_cases(__file__)
 
-@each(
-    "text",
-    [
-        "how tall is the Eiffel tower",
-        "what does E-4417-ZX mean",
-        "which port does v1.2 use",
-        "qué motor de búsqueda usamos en el catálogo",
-        "por qué dejamos PayPal",
-        "Is the standup at nine?",
-        "Hi Claude, is the standup at nine? And where?",
-        "Hola, ¿a qué es alérgica Ana?",
-        "When it rains, do we meet?",
-    ],
-)
+
+@each("text", CASES["asks"])
 def test_what_only_asks(text: str) -> None:
     assert is_only_question(text)
 
 
-@each(
-    "text",
-    [
-        "",
-        "How to deploy: run make release",
-        "How we deploy is written in the runbook",
-        "When the build fails, run it again.",
-        "Where is written in the runbook.",
-        "The standup is at nine.",
-        "I moved to Berlin last week, did you know?",
-        "The standup is at nine. Is that right?",
-        "¿Sabes qué? Me mudé a Berlín.",
-        "Que Ana venga a las nueve",
-        "Como siempre, a las nueve",
-    ],
-)
+@each("text", CASES["states"])
 def test_what_states_something(text: str) -> None:
     assert not is_only_question(text)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Clock
+from support.cases import load_cases
 from support.tables import each
 
 from store.base.citations import parse_citation as cite
@@ -24,30 +25,7 @@ from store.search.ranking import SIGNAL_WEIGHTS
 from store.search.results import SearchAnswer
 from store.upkeep.background_embedding import embed_waiting
 
-STORY = (
-    "We chose SQLite because it is one file and needs no server",
-    "The office cafeteria serves lentil soup on Tuesdays",
-    "Deploys happen on Friday mornings after the stand-up",
-    "Ana is allergic to peanuts and carries an adrenaline pen",
-    "El equipo de pagos se muda a la planta tres en enero",
-    "La copia de seguridad se hace cada noche a las dos",
-    "The invoices are kept for ten years as the law demands",
-    "Marta prefers short answers without pleasantries",
-    "The staging database was wiped by a migration in March",
-    "El servidor de correo rechaza adjuntos de más de diez megas",
-    "Feature flags are read once when the process starts",
-    "The customer in Lyon pays in euros and reads French",
-    "Los tests tardan doce minutos en la máquina nueva",
-    "The logo must never be shown on a red background",
-    "Tom plays the cello in an amateur orchestra",
-    "El certificado TLS caduca el quince de agosto",
-    "Rate limits are counted per key and not per address",
-    "The coffee machine on the second floor is broken again",
-    "Los informes mensuales se mandan el primer lunes",
-    "Kafka was dropped in favour of a table used as a queue",
-    "The garden of the house needs water every evening",
-    "La reunión con el notario es a las nueve y media",
-)
+CASES = load_cases(__file__)
 
 
 @pytest.fixture(scope="module", params=["numpy", "vec0"])
@@ -57,7 +35,7 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         patch.setenv("MEMORANDA_WITHOUT", "")
         path = tmp_path_factory.mktemp("meant") / ".memoranda" / "memory.db"
         with Memory.open(str(path), "cli", Clock()) as memory:
-            for text in STORY:
+            for text in CASES["story"]:
                 memory.facts.remember(text)
             memory.turns.add_turns(
                 "talk",
@@ -527,32 +505,7 @@ def test_the_text_of_a_query_is_what_its_filters_leave() -> None:
     assert (query.text, query.words) == ("why SQLite", ["why", "SQLite"])
 
 
-@each(
-    "question, at, fits",
-    [
-        ("what happened in May 2023", "2023-05-08T00:00:00.000Z", 1.0),
-        ("¿qué pasó en mayo?", "2023-05-08T00:00:00.000Z", 1.0),
-        ("what may happen", "2023-05-08T00:00:00.000Z", 0.0),
-        ("in June 2023", "2023-05-08T00:00:00.000Z", 0.4),
-        ("in June 2023", "2023-12-08T00:00:00.000Z", 0.0),
-        ("in May 2022", "2023-05-08T00:00:00.000Z", 0.2),
-        ("on 20 May 2023", "2023-05-08T00:00:00.000Z", 0.7),
-        ("why SQLite", "2023-05-08T00:00:00.000Z", 0.0),
-        ("the limit before June 2023", "2023-05-31T00:00:00.000Z", 1.0),
-        ("the limit before June 2023", "2023-06-01T00:00:00.000Z", 0.0),
-        ("the limit before the 3rd of June", "2023-06-02T00:00:00.000Z", 1.0),
-        ("the limit since May", "2023-08-08T00:00:00.000Z", 1.0),
-        ("the limit since May", "2023-04-30T00:00:00.000Z", 0.0),
-        ("¿qué decidimos después de mayo de 2023?", "2024-01-08T00:00:00.000Z", 1.0),
-        ("¿qué decidimos antes de mayo?", "2022-11-08T00:00:00.000Z", 1.0),
-        ("the puppy she got two weeks before August 11, 2023", "2023-07-28T00:00:00.000Z", 0.4),
-        ("what did he do the week before August 3, 2023", "2023-05-28T00:00:00.000Z", 0.0),
-        ("what was named after Tesla in 2023", "2023-05-28T00:00:00.000Z", 1.0),
-        ("what was named after Tesla in 2023", "2024-05-28T00:00:00.000Z", 0.2),
-        ("the limit before 2023", "2022-12-31T00:00:00.000Z", 1.0),
-        ("since when, and what was it in May 2023", "2023-06-08T00:00:00.000Z", 0.4),
-    ],
-)
+@each("question, at, fits", CASES["dates"])
 def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits: float) -> None:
     from store.text.language import NamedDate
 

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 
 from store.conversations.turns import NewTurn
@@ -17,39 +18,15 @@ from store.search.ranking import (
     rank_candidates,
 )
 
+CASES = load_cases(__file__)
 
-@each(
-    "question, several",
-    [
-        ("Which books did Ana read?", True),
-        ("How many dogs live here?", True),
-        ("What kinds of tea do we have?", True),
-        ("¿Qué libros leyó Ana?", True),
-        ("¿Cuántas perras hay?", True),
-        ("How many days did the move take?", False),
-        ("¿Cuántos días duró la mudanza?", False),
-        ("What was the name of the dog?", False),
-        ("Where is the class held?", False),
-        ("¿Dónde vive Ana?", False),
-    ],
-)
+
+@each("question, several", CASES["several"])
 def test_several_things_are_asked_for(question: str, several: bool) -> None:
     assert asks_several(question) is several
 
 
-@each(
-    "question, end",
-    [
-        ("What is the deploy day now?", 1),
-        ("When did we last change the key?", 1),
-        ("¿Cuál es el puerto actual?", 1),
-        ("Which port was it originally?", -1),
-        ("¿Qué base usábamos al principio?", -1),
-        ("What did we do last week?", 0),
-        ("Who won the first prize?", 0),
-        ("Was it originally the port we use now?", 0),
-    ],
-)
+@each("question, end", CASES["ends"])
 def test_the_latest_or_the_first_is_asked_for(question: str, end: int) -> None:
     assert latest_or_first(question) == end
 
