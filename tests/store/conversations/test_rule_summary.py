@@ -141,31 +141,14 @@ def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
     assert not extract_by_rule("user", text)
 
 
-@pytest.mark.parametrize(
-    "said, kept",
-    [
-        ('Recordá que Ana dijo: "vamos en tren. Es mejor." y no le creí.', ["no le creí"]),
-        ('Remember that Ana said "we use Redis. Always." and that it was a joke.', ["we use Redis. Always."]),
-        ('Remember that the motto is "Ship small. Ship often." Thanks.', ["Ship small. Ship often"]),
-        ('Remember that the screen is 5" wide. We never use 6" ones.', ['5" wide']),
-    ],
-)
+@pytest.mark.parametrize("said, kept", CASES["quotations"])
 def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
     """A sentence ends where its own words do, not where those that it quotes do."""
     found = [found.text for found in extract_by_rule("user", said)]
     assert len(found) >= len(kept) and all(part in text for part, text in zip(kept, found, strict=False)), found
 
 
-@pytest.mark.parametrize(
-    "said, kept",
-    [
-        ("But no usamos MongoDB.", "No usamos MongoDB"),
-        ("But no, usamos MongoDB.", "Usamos MongoDB"),
-        ("No, it's 8091, not 8080.", "It's 8091, not 8080"),
-        ("No, Ana dijo: usamos MongoDB.", "Ana dijo: usamos MongoDB"),
-        ("No, lo que quiero: usar tabs", "Usar tabs"),
-    ],
-)
+@pytest.mark.parametrize("said, kept", CASES["no"])
 def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: str) -> None:
     assert [found.text for found in extract_by_rule("user", said)] == [kept]
 

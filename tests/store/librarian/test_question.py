@@ -158,17 +158,7 @@ def test_who_did_so_is_no_state_of_a_task(shared: Memory, question: str) -> None
     assert parse_question("who has open tasks?", shared).filters == {"kind": "task", "is": "open"}
 
 
-@pytest.mark.parametrize(
-    ("question", "says"),
-    [
-        ("who recorded F#1?", "(recorded by you)"),
-        ("¿quién anotó F#2?", "(anotado por ti)"),
-        ("when was F#3 recorded?", "(recorded on 20 Nov 2026)"),
-        ("¿cuándo se anotó F#3?", "(anotado el 20 de noviembre de 2026)"),
-        ("when was D#4 reverted?", "(21 Nov 2026)"),
-        ("¿cuándo se revirtió D#4?", "(21 de noviembre de 2026)"),
-    ],
-)
+@pytest.mark.parametrize(("question", "says"), CASES["who_and_when"])
 def test_who_and_when_of_a_cited_record_are_told(told: Memory, question: str, says: str) -> None:
     """Not only for decisions; and when a link was made by the commit's own date."""
     told.commits.log("b" * 40, message="Take the letters back", author="Ana")

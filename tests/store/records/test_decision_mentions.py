@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.cases import load_cases
 from support.repositories import commit, git
 from support.tables import each
 
@@ -13,68 +14,14 @@ from store.memory import Memory
 from store.records.decisions import GIT_IMPORTER, find_mentioned_decisions, fold_title
 from store.upkeep.maintenance import read_new_commits
 
+CASES = load_cases(__file__)
 TITLES = {fold_title("Use SQLite, not PostgreSQL"): [4], fold_title("Cache in memory"): [5, 6]}
-NOTHING: dict[int, str] = {}
 
 
-@each(
-    "message, named",
-    [
-        # trailers: the last paragraph, whatever the case, several of them
-        ("fix: x\n\nDecision: D#12\n", {12: "implements"}),
-        (
-            "fix: x\n\nBody.\n\ndecision : [D#12], D#13 and [d#14]\nSigned-off-by: A\n",
-            dict.fromkeys((12, 13, 14), "implements"),
-        ),
-        ("fix: x\r\n\r\nDecision: D#1\r\nDECISION:\tD#2\r\n", {1: "implements", 2: "implements"}),
-        ("fix: x\n\nDecision: use  sqlite, NOT PostgreSQL", {4: "implements"}),
-        ("fix: x\n\nDecision: Use SQLite,\n  not PostgreSQL\n", {4: "implements"}),
-        ("fix: x\n\nDecision: Cache in memory", {5: "implements", 6: "implements"}),
-        ("fix: x\n\nDecision: Cache in memory, mostly", NOTHING),
-        ("fix: x\n\nDecision: F#12", NOTHING),
-        ("fix: x\n\nDecision: D#12\n\nA last paragraph.", {12: "relates"}),
-        ("Decision: D#12", {12: "relates"}),
-        ("Decision: Cache in memory", NOTHING),
-        ("fix: x\n\nIndecision: D#12", {12: "relates"}),
-        # in the text: the words right before
-        ("feat: store v1 (D#1)", {1: "relates"}),
-        ("implements D#1", {1: "implements"}),
-        ("Implement [D#1]", {1: "implements"}),
-        (
-            "implementing the decision D#1, D#2 and [D#3]; see D#4",
-            {1: "implements", 2: "implements", 3: "implements", 4: "relates"},
-        ),
-        ("reverts D#1", {1: "reverts"}),
-        ("revert: D#1", {1: "reverts"}),
-        ("Reverting (D#1), which undoes\nD#2", {1: "reverts", 2: "reverts"}),
-        ("implements D#1 and reverts D#2", {1: "implements", 2: "reverts"}),
-        ("implements D#1, as D#2, D#3", {1: "implements", 2: "relates", 3: "relates"}),
-        ("implements D#1\n\nD#2 stays as it was", {1: "implements", 2: "relates"}),
-        ("D#1 and D#2", {1: "relates", 2: "relates"}),
-        ("reverts nothing, implements D#1", {1: "implements"}),
-        ("fixes D#1", {1: "relates"}),
-        ("implements the cache of D#1", {1: "relates"}),
-        (
-            "does not implement D#1, no longer implements D#2, doesn't implement D#3",
-            dict.fromkeys((1, 2, 3), "relates"),
-        ),
-        ("reimplements D#1", {1: "relates"}),
-        # what is said plainly goes before a mention, the first before the second, a trailer before the text
-        ("about D#1: implements D#1", {1: "implements"}),
-        ("implements D#1, reverts D#1", {1: "implements"}),
-        ("reverts D#1\n\nDecision: D#1", {1: "implements"}),
-        # git's own words for a revert quote the other commit's
-        ('Revert "feat: implements D#1"\n\nThis reverts commit 0123456.', {1: "reverts"}),
-        ('Revert "Revert "feat: implements D#1""', {1: "implements"}),
-        ('Revert "feat: x"\n\nSee D#1.', {1: "relates"}),
-        # what is no citation of a decision
-        ("see https://example.org/D#1 and CD#2 and D#0 and D#1x and F#3", NOTHING),
-        ("", NOTHING),
-        ("D#99999999999999999999", NOTHING),
-    ],
-)
-def test_which_decisions_a_message_names(message: str, named: dict[int, str]) -> None:
-    assert find_mentioned_decisions(message, TITLES) == named
+@each("message, named", CASES["messages"])
+def test_which_decisions_a_message_names(message: str, named: dict[str, list[int]]) -> None:
+    expected = {number: how for how, numbers in named.items() for number in numbers}
+    assert find_mentioned_decisions(message, TITLES) == expected
 
 
 @pytest.mark.parametrize("filler", ["implement ", "[D#2 and ", "[ ", "decision: ", "a\n ", "x"])

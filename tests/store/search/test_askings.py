@@ -43,16 +43,7 @@ def asked(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("what is Ana allergic to?", "F#1"),
-        ("What is Ana allergic to", "F#1"),
-        ("which bakery makes our croissants?", "T#6"),
-        ("Which bakery makes the croissants?", "T#6"),
-        ("¿cómo se llama la impresora de tickets?", "T#8"),
-    ],
-)
+@pytest.mark.parametrize(("question", "first"), CASES["sources"])
 def test_the_librarian_quotes_what_states_it_and_no_question(asked: Memory, question: str, first: str) -> None:
     answer = Librarian(asked).ask(question)
     assert answer.sentences and f"[{first}]" in answer.sentences[0]

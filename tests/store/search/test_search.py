@@ -14,6 +14,7 @@ import pytest
 from conftest import Clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.cases import load_cases
 from support.filled import share_memory
 
 from store.base.citations import Citation
@@ -32,6 +33,7 @@ from store.search.query_parser import QUERY_STATUSES, parse_query, query_hints, 
 from store.search.results import SearchAnswer
 from store.text.words import load_stop_words
 
+CASES = load_cases(__file__)
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
 
@@ -198,20 +200,7 @@ def test_a_version_is_exact_with_and_without_its_letter(memory: Memory, query: s
     assert levels["F#1"] == "exact" and levels.get("F#2") != "exact"
 
 
-@pytest.mark.parametrize(
-    ("query", "found", "typed"),
-    [
-        ("cats", [], ["F#4"]),
-        ("wars", [], []),
-        ("my cats", [], ["F#4"]),
-        ("mem", [], ["F#3"]),
-        ("memorias", ["F#3"], ["F#3"]),
-        ("catálogos", ["F#1"], ["F#1"]),
-        ("warehouses", ["F#2"], ["F#2"]),
-        ("warehou", [], ["F#2"]),
-        ("la memori", ["F#3"], ["F#3"]),  # a word that no record has finds the longer ones
-    ],
-)
+@pytest.mark.parametrize(("query", "found", "typed"), CASES["whole_words"])
 def test_a_whole_word_is_no_beginning_and_what_is_typed_none_of_its_stem(
     memory: Memory, query: str, found: list[str], typed: list[str]
 ) -> None:
@@ -272,19 +261,7 @@ def fill_shop(memory: Memory, clock: Clock) -> None:
 shop = share_memory(fill_shop)
 
 
-@pytest.mark.parametrize(
-    ("typed", "given_", "expected"),
-    [
-        ("kind:fact", {"kinds": ["fact"]}, "F#1 F#2"),
-        ("kind:decisions,tasks", {"kinds": ["decision", "task"]}, "A#1 D#1"),
-        ("KIND:Commit", {"kinds": ["commit"]}, "C#a1b2c3d"),
-        ("domain:personal", {"domain": "personal"}, "F#2"),
-        ("since:8d", {"since": "2026-11-27T12:00:00.000Z"}, "C#a1b2c3d F#2"),
-        ("before:8d", {"before": "2026-11-27T12:00:00.000Z"}, "A#1 D#1 F#1"),
-        ("kind:fact since:8d", {"kinds": ["fact"], "since": "2026-11-27T12:00:00.000Z"}, "F#2"),
-        ("kind:event", {"kinds": ["event"]}, ""),
-    ],
-)
+@pytest.mark.parametrize(("typed", "given_", "expected"), CASES["shop"])
 def test_a_filter_holds_typed_or_given(shop: Memory, typed: str, given_: dict[str, object], expected: str) -> None:
     """Inside the query, in front or behind, or as an argument: the same records; alone, it lists them."""
     found = expected.split()
@@ -360,40 +337,7 @@ def fill_shelf(memory: Memory, clock: Clock) -> None:
 shelf = share_memory(fill_shelf)
 
 
-@pytest.mark.parametrize(
-    ("typed", "given_", "expected"),
-    [
-        ("tag:facturas", {"tag": "FACTURAS"}, "F#1 F#2"),
-        ("TAG:Facturas tag:dinero", {"tag": "dinero", "author": "agent"}, "F#2"),
-        ("tag:factura", {"tag": "factura"}, ""),
-        ("tag:CAFÉ-con-leche", {"tag": "café con leche"}, "F#1 F#4"),
-        ("tag:facturas is:forgotten", {"tag": "facturas", "status": "forgotten"}, "F#6"),
-        ("is:pinned", {"status": "pinned"}, "F#3"),
-        ("is:aging", {"status": "aging"}, "F#2"),
-        ("is:low", {"status": "low"}, "F#4"),
-        ("is:stale", {"status": "stale"}, "F#1"),
-        ("is:stale is:pinned", {"status": "stale", "tag": "salud"}, ""),
-        ("is:low tag:café-con-leche", {"status": "low", "tag": "café-con-leche"}, "F#4"),
-        ("author:álvarez", {"author": "lucía"}, "C#a1b2c3d"),
-        ("by:álvarez", {"author": "lucía"}, "C#a1b2c3d"),
-        ("by:claude author:mcp kind:decision", {"author": "mcp:claude"}, "D#1"),
-        ("by:-claude kind:decision", {"author": "-claude", "kinds": ["decision"]}, ""),
-        ('by:"-Lucía Gil" kind:commit', {"author": "-Lucía Gil", "kinds": ["commit"]}, "C#a1b2c3d"),
-        ("by:-agents kind:event", {"author": "-agents", "kinds": ["event"]}, ""),
-        ("author:AGENT", {"author": "agent"}, "F#2 I#1 K#1"),
-        ("author:notes", {"author": "import:"}, "F#4"),
-        ("author:claude kind:decision", {"author": "mcp:claude"}, "D#1"),
-        ("author:hook", {"author": "hook"}, "E#1"),
-        ("author:user kind:task", {"author": "user", "kinds": ["task"]}, "A#1"),
-        ("author:notes author:import", {"author": "import:n"}, "F#4"),
-        ("tag:cafe-con-leche", {"tag": "CAFE con leche"}, "F#1 F#4"),
-        ("by:alvarez", {"author": "lucia"}, "C#a1b2c3d"),
-        ("by:claude,Lucia", {"author": "nobody,ÁLVAREZ,claude"}, "C#a1b2c3d D#1"),
-        ("by:-lucia,claude,user,agents,import", {"author": "-LUCIA,claude,you,agent,hook,import"}, ""),
-        ("by:agents,lucía,notes", {"author": "agents,lucia,notes"}, "C#a1b2c3d D#1 E#1 F#2 F#4 I#1 K#1"),
-        ('by:"Gil, Lucía"', {"author": "lucía, gil"}, ""),
-    ],
-)
+@pytest.mark.parametrize(("typed", "given_", "expected"), CASES["shelf"])
 def test_a_filter_looks_at_the_records_themselves(shelf: Memory, typed: str, given_: dict[str, object], expected: str):
     """Tags are whole and in any capitals, all of several hold; an author is a part of a name; ages are of today."""
     found = sorted(expected.split())
@@ -426,17 +370,7 @@ def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
     assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == []
 
 
-@pytest.mark.parametrize(
-    ("typed", "note"),
-    [
-        ("kind:banana", "kind: takes fact, decision, commit"),
-        ("kind:fact,banana", "kind: takes"),
-        ("domain:tea", "domain: takes work"),
-        ("is:green", "is: takes active, superseded, forgotten, replaced, pinned, aging, low, stale"),
-        ("since:someday", "since: takes a date like 2026-11-01"),
-        ("before:2026-13-01", "before: takes a date"),
-    ],
-)
+@pytest.mark.parametrize(("typed", "note"), CASES["misunderstood"])
 def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(shop: Memory, typed: str, note: str) -> None:
     """The person is typing: what is not a filter yet is said below the bar, and the words are answered."""
     answer = shop.search(f"tea {typed}")
@@ -462,16 +396,7 @@ def test_a_filter_of_another_name_is_refused_with_ours(shop: Memory, typed: str,
     require_valid_query(shop.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("engine -Typesense", ["-Typesense is looked for as a word: nothing is excluded."]),
-        ("#almacén engine", ["#almacén is looked for as a word: tag:almacén keeps what has the tag."]),
-        ("engine -mail -mail", ["-mail is looked for as a word: nothing is excluded."]),
-        ("well-known C# F#12 #123 --force - -5 x:-y", []),
-        ('engine "-Typesense #x1" by:-lucía tag:"#big one"', []),
-    ],
-)
+@pytest.mark.parametrize(("typed", "said"), CASES["hints"])
 def test_a_dash_and_a_hash_are_said_to_be_words(typed: str, said: list[str]) -> None:
     assert query_hints(typed) == said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.cases import load_cases
 from support.team import Join, join, remote
 
 from store.inbox.proposals import ProposalQuestion
@@ -11,6 +12,8 @@ from store.search.pipeline import search_for_person
 from store.search.query_parser import INBOX_NOTE
 from store.search.results import EXACT_HIT, NEAR_HIT, SearchAnswer
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
+
+CASES = load_cases(__file__)
 
 __all__ = ["join", "remote"]
 
@@ -39,38 +42,7 @@ def filled(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("ledger", ["P#3", "P#1"]),
-        ("ledgers handbook", ["P#1", "P#3"]),  # all words first, then half of them
-        ("policy", ["P#1"]),
-        ("hand", ["P#1"]),  # which is being typed
-        ("edger", []),
-        ("DECISION inigo", ["P#2"]),
-        ("single table", ["P#3"]),  # what is chosen, not the title alone
-        ("go", ["P#3"]),
-        ("締め切り", ["P#4"]),
-        ('"deploy policies"', ["P#1"]),
-        ('"policies deploy"', []),
-        ("ledger by:ana", ["P#3"]),
-        ("ledger by:agents", ["P#1"]),
-        ("by:ana", ["P#4", "P#3"]),
-        ("ledger by:-ana", ["P#1"]),
-        ("by:ana,notes", ["P#4", "P#3", "P#2"]),
-        ("by:-ána,agents", ["P#2"]),
-        ("ledger by:-agents", ["P#3"]),
-        ("kind:decision", ["P#3"]),
-        ("tag:OPS", ["P#1"]),
-        ("domain:general", ["P#2"]),
-        ("since:1d by:ana", ["P#4", "P#3"]),
-        ("before:1d", []),
-        ("ledger is:pinned", []),
-        ("ledger kind:task", []),
-        ("F#1", []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("query", "found"), CASES["queries"])
 def test_what_waits_is_found_beside_what_is_known(filled: Memory, query: str, found: list[str]) -> None:
     assert waiting(filled, query) == found
     answer = asked(filled, f"in:inbox {query}")

@@ -1,9 +1,12 @@
 """Sentences of a text, without what stands in fences of code; and whether a text says anything by itself."""
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 
 from store.text.sentences import extract_statements, says_something
+
+CASES = load_cases(__file__)
 
 
 @pytest.mark.parametrize(
@@ -19,25 +22,7 @@ def test_a_fence_ends_at_its_own_mark(text: str, found: list[str]) -> None:
     assert extract_statements(text) == found
 
 
-@each(
-    "text",
-    [
-        "",
-        '"',
-        "y",
-        "ok",
-        "OK.",
-        "Anotado.",
-        "Apuntado!",
-        "🚀 →",
-        "…",
-        "Sí, claro",
-        "Yes, sure, thanks!",
-        "No.",
-        "and?",
-        "por qué",
-    ],
-)
+@each("text", CASES["nothing"])
 def test_what_says_nothing(text: str) -> None:
     assert not says_something(text)
 

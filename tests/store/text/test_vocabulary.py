@@ -23,24 +23,6 @@ AS_TYPED = {
     ("clauses", "continuing"),
 }
 
-FRENCH = """
-[stop]
-core = 'le la les un une des et de du que qui est dans pour avec'
-search = 'nous avons'
-language = 'le la les des et du dans pour avec est nous qui'
-[negations]
-core = 'ne pas jamais'
-[dates]
-weekdays = ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche']
-months = ['janvier', 'fevrier', 'mars', 'avril', 'mai', 'juin', 'juillet', 'aout', 'septembre', 'octobre', 'novembre',
-  'decembre']
-[numbers]
-7 = 'sept'
-[opposites]
-before = ['avant', 'apres']
-[clauses]
-abbreviations = 'mme'
-"""
 READS = """
 import sys
 from store.text import words
@@ -63,7 +45,7 @@ print(
 def test_a_third_language_is_a_file(tmp_path: Path) -> None:
     folder = tmp_path / "languages"
     shutil.copytree(vocabulary.LANGUAGES_FOLDER, folder)
-    (folder / "fr.toml").write_text(FRENCH, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("fr.toml"), folder)
     command = [sys.executable, "-c", READS, str(folder)]
     told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
     assert told == "('en', 'es', 'fr') fr [] contradicts True {3} True False [(0, 24)]"

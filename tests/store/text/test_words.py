@@ -3,23 +3,16 @@
 import time
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 
 from store.text import words as identifiers
 from store.text.words import is_inflection, shared_prefix_length
 
+CASES = load_cases(__file__)
 
-@pytest.mark.parametrize(
-    ("text", "inside"),
-    [
-        ("getUserName", "get User Name"),
-        ("call HTTPServer.parseURL()", "HTTP Server parse URL"),
-        ("src/app/mainWindow.py", "main Window"),
-        ("error E0308 and ERR_TIMEOUT42", "0308 TIMEOUT 42"),
-        ("snake_case_name", ""),  # the index parts it at its marks
-        ("Plain words of a sentence in 2024.", ""),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "inside"), CASES["inside"])
 def test_the_words_inside_of_names(text: str, inside: str) -> None:
     """By capitals and figures; of one letter alone nothing is made."""
     assert identifiers.expand_identifiers(text).split() == inside.split()
@@ -45,26 +38,7 @@ def test_one_name_of_a_hundred_thousand_letters_or_parts_is_read_at_once() -> No
     assert time.process_time() - started < 2  # the letters alone took five minutes
 
 
-# one, other: by all but an ending
-TABLE = [
-    ("deploy", "deploying", True),
-    ("deploy", "deployment", True),
-    ("usamos", "usa", False),
-    ("importar", "importador", True),
-    ("invoice", "factura", False),
-    ("invoice", "invoices", True),
-    ("monday", "lunes", False),
-    ("team", "tea", False),
-    ("cache", "cash", False),
-    ("set", "sets", False),
-    ("set", "settle", False),
-    ("drop", "dropped", True),
-    ("test", "text", False),
-    ("2024", "2025", False),
-]  # fmt: skip
-
-
-@each("one, other, ending", TABLE)
+@each("one, other, ending", CASES["endings"])
 def test_a_pair_by_each_rule(one: str, other: str, ending: bool) -> None:
     for first, second in ((one, other), (other, one)):
         assert is_inflection(first, second) is ending
