@@ -88,9 +88,8 @@ with Memory.open(sys.argv[1]) as memory, memory.database.write("user", "hold"):
 
 def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
     """Another process holds the lock: the hook's line is in the spool; when it lets go, the next writes at once."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, path], cwd=ROOT, text=True, **pipes)
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     with Memory.open(path, "hook") as hook:
         assert hook.database.patience == 300
@@ -252,9 +251,8 @@ def test_a_line_is_not_lost_when_its_file_is_taken_just_then(memory: Memory, pat
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     with file.open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        hook = subprocess.Popen(
-            [sys.executable, "-c", APPEND.replace("range(40)", "range(1)"), path, "late"], cwd=ROOT, text=True
-        )
+        once = APPEND.replace("range(40)", "range(1)")
+        hook = subprocess.Popen([sys.executable, "-c", once, path, "late"], cwd=ROOT, text=True)
         while not opens(hook.pid, file):
             assert hook.poll() is None
         file.rename(f"{path}.jsonl".replace("memory.db.jsonl", "spool/memory.db.taken1"))

@@ -26,9 +26,8 @@ TOPIC = "the importer reads commas"
 def told(memory: Memory, clock: Clock) -> Memory:
     """A session of eight turns that were read, the first six of them summarised in the words of the second, and now it
     is much later."""
-    memory.turns.add_turns(
-        "s", [NewTurn("user", f"The importer says {word}.") for word in "one two three four five six".split()]
-    )
+    said = [f"The importer says {word}." for word in "one two three four five six".split()]
+    memory.turns.add_turns("s", [NewTurn("user", text) for text in said])
     memory.turns.add_turns("s", [NewTurn("assistant", "It is seven."), NewTurn("user", "And eight.")])
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (f"We found that {TOPIC.upper()},  and says two.",))
@@ -116,9 +115,8 @@ def test_every_text_that_a_person_or_an_agent_writes_is_looked_through(memory: M
 
 
 def test_the_evidence_of_a_fact_stays_with_it(memory: Memory, clock: Clock) -> None:
-    memory.turns.add_turns(
-        "s", [NewTurn("user", "Remember that the importer runs at night."), *[NewTurn("user", "And?")] * 3]
-    )
+    said = ["Remember that the importer runs at night.", *["And?"] * 3]
+    memory.turns.add_turns("s", [NewTurn("user", text) for text in said])
     rule_pass.run_rule_pass(memory)
     assert memory.facts.get(1).evidence == ("T#1",)
     with memory.database.write("user", "test") as write:

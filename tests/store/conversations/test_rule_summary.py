@@ -71,6 +71,11 @@ def turns(*said: tuple[str, str]) -> list[Turn]:
     return [turn(number, role, text) for number, (role, text) in enumerate(said, start=1)]
 
 
+def say(memory: Memory, *texts: str) -> None:
+    """A person and the assistant say this in the session `s`, in turn."""
+    memory.turns.add_turns("s", [NewTurn(("user", "assistant")[at % 2], text) for at, text in enumerate(texts)])
+
+
 def fields(one: object) -> Iterator[str]:
     yield from (text for text in (one.topic, one.outcome, *one.decisions, *one.open_questions) if text)  # type: ignore[attr-defined]
 
@@ -167,7 +172,7 @@ def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
 @pytest.mark.parametrize("said", ["No usamos MongoDB", "Si no puede citar, no responde", "Yes, but not in production."])
 def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory, said: str) -> None:
     """In the summary, and in what the Librarian and a checkpoint tell of it."""
-    memory.turns.add_turns("s", [NewTurn("user", said)])
+    say(memory, said)
     session_flush.flush_session(memory)
     (one,) = memory.summaries.list_of_session("s")
     assert (one.topic, one.decisions) == (said, ())
@@ -189,9 +194,8 @@ def test_a_retracted_decision_is_not_told(memory: Memory) -> None:
         assert summarize_by_rule(turns(*talk)).decisions == ()
     kept = summarize_by_rule(turns(("user", "Vamos con MongoDB."), ("user", "No, mejor vamos con SQLite.")))
     assert kept.decisions == ("No, mejor vamos con SQLite.",)
-    first = summarize_by_rule(
-        turns(("user", "Vamos con MongoDB."), ("user", f"En realidad decidimos usar {'otra cosa ' * 30}."))
-    )
+    second = f"En realidad decidimos usar {'otra cosa ' * 30}."
+    first = summarize_by_rule(turns(("user", "Vamos con MongoDB."), ("user", second)))
     assert first.decisions == (), "a later one for which there is no room takes the earlier out with it"
 
 
@@ -205,9 +209,8 @@ def test_what_is_too_long_is_left_out_whole() -> None:
 
 def test_a_checkpoint_is_called_by_a_whole_sentence(memory: Memory) -> None:
     long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
-    memory.turns.add_turns(
-        "s", [NewTurn("user", "Si falla la red,\nno guardamos nada."), NewTurn("user", f"Thanks! {long}")]
-    )
+    said = ("Si falla la red,\nno guardamos nada.", f"Thanks! {long}")
+    memory.turns.add_turns("s", [NewTurn("user", text) for text in said])
     assert gather_contents(memory.database, memory.now, "s").summary == "Si falla la red, no guardamos nada."
 
 
@@ -231,9 +234,7 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
     """A summary of three turns does not end with what the fourth answers, and tells nothing answered as open."""
     ports = {"API": "8091", "metrics": "9100", "docs": "8092", "queue": "8093"}
     for name, port in ports.items():
-        memory.turns.add_turns(
-            "s", [NewTurn("user", f"Which port has {name}?"), NewTurn("assistant", f"It is {port}.")]
-        )
+        say(memory, f"Which port has {name}?", f"It is {port}.")
     session_flush.flush_session(memory)
     found = memory.summaries.list_of_session("s")
     told = [(f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()]
@@ -253,9 +254,8 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
     (one,) = memory.summaries.list_of_session("old")
     assert (one.topic, one.first, one.last) == ("No usamos MongoDB.", 1, 2)
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
-        other.turns.add_turns(
-            "theirs", [NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")]
-        )
+        said = NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")
+        other.turns.add_turns("theirs", [said])
         document = tmp_path / "other.json"
         save_export(other.database, str(document), False)
     with Import(memory.database, str(document)) as brought:
@@ -269,7 +269,7 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
 
 def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
     """It counts as summarised, and takes no place among the active ones."""
-    memory.turns.add_turns("s", [NewTurn("user", "Hola!"), NewTurn("assistant", "¡Hola! ¿En qué te ayudo?")])
+    say(memory, "Hola!", "¡Hola! ¿En qué te ayudo?")
     session_flush.flush_session(memory)
     (one,) = memory.summaries.list_of_session("s")
     assert (one.topic, one.prompt_line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
@@ -282,8 +282,7 @@ def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
 
 @pytest.mark.parametrize("said", CASES["changes"])
 def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: Memory, said: str) -> None:
-    memory.turns.add_turns("s", [NewTurn("user", "No usamos MongoDB."), NewTurn("assistant", "Anotado.")])
-    memory.turns.add_turns("s", [NewTurn("user", said), NewTurn("assistant", "In May.")])
+    say(memory, "No usamos MongoDB.", "Anotado.", said, "In May.")
     assert [turn.number for turn in memory.turns.window("s")] == [3, 4]
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
@@ -297,7 +296,5 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
 
 @pytest.mark.parametrize("said", ["No cambiemos de tema.", "Dijo «otra cosa: la feria»", "Otra cosa sobre eso: el IVA"])
 def test_what_goes_on_leaves_the_window_as_it_was(memory: Memory, said: str) -> None:
-    memory.turns.add_turns(
-        "s", [NewTurn("user", "Usamos Redis."), NewTurn("assistant", "Listo."), NewTurn("user", said)]
-    )
+    say(memory, "Usamos Redis.", "Listo.", said)
     assert [turn.number for turn in memory.turns.window("s")] == [1, 2, 3]

@@ -68,9 +68,8 @@ def embed(memory: Memory) -> None:
 
 def test_turns_are_added_as_they_are_told_whatever_their_times(memory: Memory) -> None:
     """(role, text, at), to the end of their session: the last of a session is the one that was told last."""
-    ids = memory.turns.add_turns(
-        "s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook"
-    )
+    said = [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")]
+    ids = memory.turns.add_turns("s", said, "hook")
     turns = memory.turns.last_turns("s", 9)
     assert [(turn.id, turn.number, turn.origin) for turn in turns] == [(ids[0], 1, "hook"), (ids[1], 2, "hook")]
     assert [turn.at[:10] for turn in turns] == ["2026-11-20", memory.now[:10]]
@@ -189,9 +188,8 @@ def test_a_summary_by_rule_says_what_was_said() -> None:
     assert found.decisions == ("Decidimos usar Decimal.",)
     assert found.open_questions == ("¿Y las fechas?",)
     assert "tax.py" in found.discussed
-    english = summarize_by_rule(
-        [turn(1, "user", "Which queue? Let's go with SQLite."), turn(2, "assistant", "Done, it is in.")]
-    )
+    said = turn(1, "user", "Which queue? Let's go with SQLite."), turn(2, "assistant", "Done, it is in.")
+    english = summarize_by_rule(said)
     assert (english.decisions, english.outcome) == (("Let's go with SQLite.",), "Done, it is in.")
     assert summarize_by_rule([turn(1, "user", "We have not decided anything yet.")]).decisions == ()
 
@@ -388,9 +386,8 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     """Private, whole, redacted, cited, under a name that tells what it was about; nothing in it passes for a heading;
     another of that name does not take its place."""
     memory.turns.add_turns("s", [NewTurn("user", f"earlier {number}") for number in range(5)])
-    memory.turns.add_turns(
-        "s", [NewTurn("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")]
-    )
+    said = "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this"
+    memory.turns.add_turns("s", [NewTurn("user", said)])
     memory.turns.add_turns("s", [NewTurn("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
     done = session_flush.clear_session(memory)
     assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")

@@ -61,9 +61,8 @@ def put(root: Path, name: str, text: str | bytes, at: float = OLD) -> Path:
 def scan(memory: Memory) -> dict[str, int]:
     """The figures of a scan that are not 0."""
     found = memory.documents.update_index()
-    return {
-        name: getattr(found, name) for name in "new changed gone unchanged remaining".split() if getattr(found, name)
-    }
+    figures = {name: getattr(found, name) for name in "new changed gone unchanged remaining".split()}
+    return {name: figure for name, figure in figures.items() if figure}
 
 
 def rows(memory: Memory) -> list[tuple[object, ...]]:
@@ -193,9 +192,8 @@ def test_the_files_of_the_layout_are_read_and_no_others(memory: Memory, root: Pa
     for name in ("README.md", "memory/state.json", "memory/.git/x.md", "memory/.hidden.md", "notes/x.md"):
         put(root, name, "marmalade elsewhere")
     assert scan(memory) == {"new": 4}
-    assert {path for path, *_ in rows(memory)} == {
-        "MEMORY.md", "memory/a.md", "memory/gtd/deep/NEXT.MD", "memory/con espacio.md",
-    }  # fmt: skip
+    names = {"MEMORY.md", "memory/a.md", "memory/gtd/deep/NEXT.MD", "memory/con espacio.md"}
+    assert {path for path, *_ in rows(memory)} == names
     for citation in found(memory, "marmalade"):
         assert lookup.get_record(memory.database, parse_citation(f"[{citation}]")).citation == citation
     assert "memory/con%20espacio.md#L1" in found(memory, "marmalade")
@@ -327,16 +325,13 @@ def test_one_file_that_cannot_be_read_stops_no_other(memory: Memory, root: Path,
     put(root, "memory/fine.md", "decisión marmalade")
     os.symlink("/etc/passwd", root / "memory" / "link.md")
     result = memory.documents.update_index()
-    assert (
-        result.problems
-        == [
-            ("memory/binary.md", "it is binary, not text"),
-            ("memory/huge.md", "it is larger than 2 MB"),
-            ("memory/latin.md", "it is not UTF-8, and was read as Windows-1252"),
-            ("memory/mixed.md", "parts of it are not UTF-8, and are replaced"),
-        ]
-        == memory.documents.problems()
-    )
+    expected = [
+        ("memory/binary.md", "it is binary, not text"),
+        ("memory/huge.md", "it is larger than 2 MB"),
+        ("memory/latin.md", "it is not UTF-8, and was read as Windows-1252"),
+        ("memory/mixed.md", "parts of it are not UTF-8, and are replaced"),
+    ]
+    assert result.problems == memory.documents.problems() == expected
     assert len(found(memory, "decisión")) == 5
     put(root, "memory/binary.md", "now text", at=OLD + 1)
     assert ("memory/binary.md", "it is binary, not text") not in memory.documents.update_index().problems
@@ -410,11 +405,9 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     os.symlink(outside, root / "memory" / "sub")
     os.symlink(outside, root / "linked")
     extra("linked", str(outside / "missing"))
-    assert memory.documents.update_index().problems == [
-        (str(outside / "missing"), "there is no such file or folder"),
-        ("MEMORY.md", "symbolic links are not followed"),
-        ("linked", "symbolic links are not followed"),
-    ]
+    linked = [(name, "symbolic links are not followed") for name in ("MEMORY.md", "linked")]
+    missing = (str(outside / "missing"), "there is no such file or folder")
+    assert memory.documents.update_index().problems == [missing, *linked]
     (root / "memory" / "sub").unlink()
     (root / "memory").rmdir()
     os.symlink(outside, root / "memory")

@@ -92,10 +92,8 @@ def check(database: Database, by: str) -> None:
 
 def signs_of(database: Database, model: EmbeddingModel) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
-    kept, now = (
-        vector_codes.BLOCK_CODE_STORE.read_matrix(database, model),
-        vector_codes.build_code_matrix(database, model),
-    )
+    kept = vector_codes.BLOCK_CODE_STORE.read_matrix(database, model)
+    now = vector_codes.build_code_matrix(database, model)
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
     rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
     return {id: id in right and bool((row == right[id]).all()) for id, row in rows}
@@ -466,9 +464,8 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
             mean=made.mean(axis=0).astype("<f4").tobytes(), serving=1, created_at="",
         )  # fmt: skip
         for number, vector in enumerate(made):
-            write.execute(
-                "INSERT INTO corpus VALUES (?, 'fact', ?, '', 'x', '', '', 'active', 0)", (number * 16, number)
-            )
+            row = (number * 16, number)
+            write.execute("INSERT INTO corpus VALUES (?, 'fact', ?, '', 'x', '', '', 'active', 0)", row)
             write.insert("embeddings", digest=number.to_bytes(16), vector=vector.tobytes(), used_at="")
             write.execute("INSERT INTO vectors SELECT ?, max(id) FROM embeddings", (number * 32,))
         write.execute("DELETE FROM embedding_queue")
@@ -487,11 +484,8 @@ def keep(memory: Memory, by: str) -> EmbeddingModel:
         one.create_store(write, model)
         every = vector_codes.build_code_matrix(database, model)
         one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-        model_registry.set_vector_meta(
-            write,
-            vector_codes.codes_marker_key(0),
-            vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database)),
-        )
+        value = vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database))
+        model_registry.set_vector_meta(write, vector_codes.codes_marker_key(0), value)
     vectors_module._matrix_cache.clear()
     return model
 
@@ -540,9 +534,8 @@ def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_codes
                 one.put_codes(write, slot, ids, packed)
                 size = 48 * one.bits
                 right |= {(slot, id): row[:size].tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
-            assert {
-                key: row for slot in vector_codes.VECTOR_SLOTS for key, row in kept_by(one, database, slot)
-            } == right
+            held = [pair for slot in vector_codes.VECTOR_SLOTS for pair in kept_by(one, database, slot)]
+            assert dict(held) == right
         one.drop_store(write, 0)
         assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
@@ -620,10 +613,8 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
     size = 48 * (2 if by == NUMPY_BACKEND else 1)
-    signs = {
-        id: vector_codes.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean)[0, :size].tobytes()
-        for id, row in rows
-    }
+    encoded = {id: vector_codes.encode_vectors(np.frombuffer(row, "<f4")[None], model.mean) for id, row in rows}
+    signs = {id: codes[0, :size].tobytes() for id, codes in encoded.items()}
     memory.database.checkpoint_wal()
     assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
     memory.tasks.correct(1, "Feed the cat")
@@ -703,9 +694,8 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     model = find_serving_model(memory.database)
     assert model
     with memory.database.write("user", "test") as write:
-        model_registry.set_vector_meta(
-            write, vector_codes.codes_marker_key(0), f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
-        )
+        value = f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
+        model_registry.set_vector_meta(write, vector_codes.codes_marker_key(0), value)
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
     vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]

@@ -126,10 +126,8 @@ def test_what_a_text_is_like_is_known_without_a_model(memory):
     memory.facts.remember("El equipo somos cinco personas")
     memory.facts.remember("Deploys on Fridays")
     memory.facts.remember("Likes tea")
-    assert [
-        (one.fact.fact, one.how)
-        for one in find_similar_facts(memory.database, memory.facts, "We never deploy on Fridays")
-    ] == [("Deploys on Fridays", "contradicts")]
+    (found,) = find_similar_facts(memory.database, memory.facts, "We never deploy on Fridays")
+    assert (found.fact.fact, found.how) == ("Deploys on Fridays", "contradicts")
     assert find_similar_facts(memory.database, memory.facts, "somos 6 personas en el equipo")[0].how == "contradicts"
     assert find_similar_facts(memory.database, memory.facts, "the moon is far") == []
     assert find_similar_facts(memory.database, memory.facts, "…") == []
@@ -146,11 +144,8 @@ def test_old_facts_that_nobody_opens_are_proposed_as_one(memory, clock):
     (proposal,) = memory.inbox.get_many(found.proposals)
     assert proposal.text == "; ".join(texts)
     new = memory.inbox.accept(proposal.id)
-    assert [memory.facts.get(number).status for number in (*ids, fresh, new)] == [
-        *["superseded"] * 3,
-        "active",
-        "active",
-    ]
+    statuses = [memory.facts.get(number).status for number in (*ids, fresh, new)]
+    assert statuses == [*["superseded"] * 3, *["active"] * 2]
     assert set(memory.facts.get(new).evidence) == {f"F#{number}" for number in ids}
 
 
@@ -237,11 +232,8 @@ def test_a_model_sees_what_words_do_not(memory, embedded):
     found = look(memory)
     assert found.meaning
     told = {tuple(sorted(quote.quote for quote in one.evidence)): one.kind for one in memory.inbox.waiting()}
-    right = [
-        pair
-        for pair in BY_MEANING
-        if told.get(tuple(sorted(pair[:2]))) == {"same": "merge", "contradicts": "supersede"}.get(pair[2])
-    ]
+    kinds = {"same": "merge", "contradicts": "supersede"}
+    right = [pair for pair in BY_MEANING if told.get(tuple(sorted(pair[:2]))) == kinds.get(pair[2])]
     assert len(right) >= 6, told
     wrong = [pair for pair in BY_MEANING if pair[2] == "apart" and tuple(sorted(pair[:2])) in told]
     assert wrong == []
@@ -272,9 +264,8 @@ def test_a_model_does_not_unsay_the_cues(memory, embedded):
             memory.facts.remember(other)
     embedded()
     look(memory)
-    merged = {
-        tuple(sorted(quote.quote for quote in one.evidence)) for one in memory.inbox.waiting() if one.kind == "merge"
-    }
+    merges = [one for one in memory.inbox.waiting() if one.kind == "merge"]
+    merged = {tuple(sorted(quote.quote for quote in one.evidence)) for one in merges}
     assert [pair for pair in DEVELOPED if pair[2] != "same" and tuple(sorted(pair[:2])) in merged] == []
 
 
@@ -302,12 +293,8 @@ def test_what_people_remember_is_not_flagged():
 def decided(memory: Memory, clock) -> Memory:
     """A memory with some decisions."""
     decide = memory.decisions.decide
-    decide(
-        "Use SQLite, not PostgreSQL",
-        "SQLite, WAL",
-        context="Deployment may not depend on an external service.",
-        alternatives=["DuckDB"],
-    )
+    context = "Deployment may not depend on an external service."
+    decide("Use SQLite, not PostgreSQL", "SQLite, WAL", context=context, alternatives=["DuckDB"])
     decide("Kubernetes for deployment", "Kubernetes", alternatives=["Docker Compose", "Nomad"])
     decide("Cache in memory", "a dict with a limit", alternatives=["Redis 8", "memcached"])
     decide("Primary LLM", "Kimi K2.5")
@@ -363,10 +350,6 @@ def test_a_pass_asks_about_facts_that_a_later_decision_overruled(decided: Memory
 )
 def test_who_gives_the_figures_of_a_decision_does_not_contradict_it(memory: Memory, text: str, against: bool) -> None:
     memory.facts.remember(text)
-    memory.decisions.decide(
-        "PDF from HTML, not LaTeX",
-        "A template and an HTML renderer",
-        rationale="Anybody can change the template, and it takes 0.18 s.",
-        context="LaTeX takes 1.1 GB and 2.3 s an invoice.",
-    )
+    why = "Anybody can change the template, and it takes 0.18 s.", "LaTeX takes 1.1 GB and 2.3 s an invoice."
+    memory.decisions.decide("PDF from HTML, not LaTeX", "An HTML renderer", rationale=why[0], context=why[1])
     assert bool([*find_overruled_facts(memory.database, memory.facts)]) is against

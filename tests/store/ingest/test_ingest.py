@@ -37,14 +37,8 @@ STRIPE = "sk" + "_live_" + word(24)
 
 def claude(text: Any, number: int, role: str = "user", **more: Any) -> dict[str, Any]:
     """A line as Claude Code writes it: said at ten, the hour after, and so on."""
-    return {
-        "type": role,
-        "sessionId": "s1",
-        "uuid": f"u-{number}",
-        "timestamp": from_ms(to_ms("2026-11-20T10:00:00.000Z") + number * 60_000),
-        "message": {"role": role, "content": text},
-        **more,
-    }
+    at, said = from_ms(to_ms("2026-11-20T10:00:00.000Z") + number * 60_000), {"role": role, "content": text}
+    return {"type": role, "sessionId": "s1", "uuid": f"u-{number}", "timestamp": at, "message": said, **more}
 
 
 def block(kind: str, text: str) -> dict[str, Any]:
@@ -100,9 +94,8 @@ def test_a_transcript_gives_only_what_was_said(memory: Memory, tmp_path: Path, m
     ]
     assert (report.added, report.broken, report.troubles) == (4, 0, [])
     first = memory.turns.get(1)
-    assert (first.session, first.number, first.at, first.origin) == (
-        *("s1", 1, "2026-11-20T10:01:00.000Z", runner.TRANSCRIPT_ORIGIN),
-    )
+    told = (first.session, first.number, first.at, first.origin)
+    assert told == ("s1", 1, "2026-11-20T10:01:00.000Z", runner.TRANSCRIPT_ORIGIN)
     assert "T#1" in [hit.citation for hit in memory.search("importer slow").hits]
     assert memory.search("ruibarbo").total == 0
 
@@ -314,9 +307,8 @@ def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memor
     report = ingest_file(memory.database, path)
     assert [number for _, number, _ in report.troubles] == [2, 3, 4, 5, 7, 9]
     assert report.broken == 6
-    assert [text for _, text in said(memory)] == [
-        *("before all of it", "after all of it", "a lone � surrogate and � too"),
-    ]
+    whole = ["before all of it", "after all of it", "a lone � surrogate and � too"]
+    assert [text for _, text in said(memory)] == whole
     assert all("not json" not in why for _, _, why in report.troubles)  # what a line holds is not told
 
 
@@ -432,10 +424,8 @@ def test_lines_of_json_from_a_pipe(memory: Memory) -> None:
     )
     report = ingest_file(memory.database, piped(lines), session="mine")
     assert (report.added, report.discarded, report.broken, report.sessions) == (4, 1, 1, {"a", "b", "mine"})
-    assert [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last_turns("a", 5)] == [
-        ("Ana", "2026-11-20T10:00:00.000Z", 1),
-        ("", memory.turns.get(3).at, 2),
-    ]
+    told = [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last_turns("a", 5)]
+    assert told == [("Ana", "2026-11-20T10:00:00.000Z", 1), ("", memory.turns.get(3).at, 2)]
     again = ingest_file(memory.database, piped(lines), session="mine")
     assert (again.added, again.known) == (0, 5)
 
@@ -620,11 +610,8 @@ def test_by_itself_only_what_the_configuration_names(memory: Memory, tmp_path: P
 def test_only_one_process_is_at_it(memory: Memory, tmp_path: Path, clock: Any) -> None:
     from store.database.database import Lease
 
-    write_setting(
-        user_settings_path(),
-        "ingest.paths",
-        write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}]),
-    )
+    path = write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}])
+    write_setting(user_settings_path(), "ingest.paths", path)
     with Memory.open(memory.database.path, clock=clock) as asked:
         lease = Lease(memory.database, auto_ingest.INGEST_LEASE)
         assert lease.acquire()
@@ -656,10 +643,8 @@ def test_lines_without_id_or_moment_are_told_apart_by_how_often_they_were_said(m
     put above the others that one alone."""
     path = tmp_path / "m.jsonl"
     again = "yes, go on with the second one"
-    assert (
-        ingest_file(memory.database, write(path, chat("first thing to do", again, "third thing to do", again))).added
-        == 4
-    )
+    told = chat("first thing to do", again, "third thing to do", again)
+    assert ingest_file(memory.database, write(path, told)).added == 4
     assert ingest_file(memory.database, write(path, chat(again), "a")).added == 1, "the file grew by it"
     lines = "\n".join(map(json.dumps, chat("third thing to do", again, again, again, "what comes now?")))
     assert ingest_file(memory.database, piped(lines)).added == 1, "it slid"
@@ -677,9 +662,8 @@ def test_a_session_that_was_forked_is_not_taken_in_twice(memory: Memory, tmp_pat
 def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        assert ingest_file(
-            memory.database, write(tmp_path / folder / "chat.txt", ["user: the same line in both"])
-        ).added
+        file = write(tmp_path / folder / "chat.txt", ["user: the same line in both"])
+        assert ingest_file(memory.database, file).added
     assert memory.database.rows("SELECT DISTINCT session FROM turns ORDER BY id") == [("chat",), ("b/chat",)]
 
 

@@ -43,9 +43,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 
 def told(memory: Memory, count: int = 1) -> None:
     """A person said so much that a model may read; rules have read it, and there is nothing that it could say again."""
-    memory.turns.add_turns(
-        "monday", [NewTurn("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)]
-    )
+    said = [NewTurn("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)]
+    memory.turns.add_turns("monday", said)
     rule_pass.run_rule_pass(memory)
     with memory.database.write("agent", "extraction") as write:
         write.execute("DELETE FROM pending_extraction WHERE task = 'model.reconfirm'")
@@ -223,9 +222,8 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
         return list(find_candidates(role, text))
 
     monkeypatch.setattr(rule_pass, "find_candidates", looked_at)
-    memory.turns.add_turns(
-        "s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")]
-    )
+    said = "Recordá que el build es lento. Mi viejo tiene una panadería en Salto."
+    memory.turns.add_turns("s", [NewTurn("user", said)])
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
     assert extraction_queue.count_queued_turns(memory.database, model=True)[0] == 4

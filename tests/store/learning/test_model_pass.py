@@ -162,14 +162,9 @@ def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, se
     assert texts(memory) == ["El build es lento"], "it makes no fact"
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.text, asked.origin) == ("add", "Mi viejo tiene una panadería en Salto", NAME)
-    assert (asked.evidence[0].citation, asked.evidence[0].quote) == (
-        f"T#{turn}",
-        "Mi viejo tiene una panadería en Salto.",
-    )
-    assert (
-        asked.reason == "It states something lasting, as qwen2.5:3b-instruct reads it."
-        and asked.change["confidence"] == "medium"
-    )
+    assert (asked.evidence[0].citation, asked.evidence[0].quote) == (f"T#{turn}", f"{BAKERY}.")
+    assert asked.reason == "It states something lasting, as qwen2.5:3b-instruct reads it."
+    assert asked.change["confidence"] == "medium"
     assert (done.read, done.asked, done.by, done.left) == (2, (asked.id,), "qwen2.5:3b-instruct", 0)
     assert entries(memory) == []
     assert memory.history.steps(limit=1)[0].reason == f"propose {asked.citation}: T#{turn}"
@@ -348,11 +343,8 @@ def test_it_asks_what_is_looked_at(memory: Memory, mind: Mind, server: OllamaSer
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
-    assert (
-        not model_pass.is_model_due(memory)
-        and model_pass.run_model_pass(memory).read == 0
-        and len(server.asked) == asked
-    )
+    assert not model_pass.is_model_due(memory) and model_pass.run_model_pass(memory).read == 0
+    assert len(server.asked) == asked
     memory.inbox.reject(memory.inbox.ids())
     assert model_pass.run_model_pass(memory).read > 0, "the rest waited"
 
@@ -389,9 +381,8 @@ def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, serve
         model_pass.run_model_pass(memory)
         assert {tried for _, _, tried, _ in entries(memory)} <= {0, attempt}
         clock.advance(days=0.1)
-    assert (
-        not model_pass.is_model_due(memory) and extraction_queue.count_queued_turns(memory.database, model=True)[1] == 1
-    )
+    assert not model_pass.is_model_due(memory)
+    assert extraction_queue.count_queued_turns(memory.database, model=True)[1] == 1
     assert len(pending_then) == 2 and texts(memory) == ["El build es lento"]
     assert "panadería" in memory.turns.get(1).text
     assert all(error in ("broken", "cut", "slow") for *_, error in entries(memory)), "its kind, and none of its words"
@@ -534,9 +525,7 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     mind.summary = {"topic": 1}
     with summarizers.turn_summarizer(memory, lambda: False) as by:
         session_flush.flush_due_sessions(memory, by)
-        memory.turns.add_turns(
-            "old", [NewTurn("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9
-        )
+        memory.turns.add_turns("old", [NewTurn("user", "Vamos con lo viejo.", at=days_before(memory.now, 2))] * 9)
         memory.summaries.summarize_due("old", by=by)
     assert len(server.asked) == 1
 
@@ -562,16 +551,13 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
 
     memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
-    assert session_flush.flush_due_sessions(memory, twice) == 0 and len(memory.summaries.list_of_session("s")) == 2, (
-        "what came is kept"
-    )
+    assert session_flush.flush_due_sessions(memory, twice) == 0
+    assert len(memory.summaries.list_of_session("s")) == 2, "what came is kept"
     memory.config.find_value("flush.messages").value = 10  # type: ignore[union-attr]
     memory.turns.add_turns("short", [NewTurn("user", f"Vamos con la parte {number}.") for number in range(9)])
     assert session_flush.flush_due_sessions(memory, twice) == 1 and asked == 4
     assert [one.origin for one in memory.summaries.list_of_session("s")][:3] == ["model:qwen", "model:qwen", "agent"]
-    assert (
-        memory.summaries.find_due_turns("s", all_of_it=True) == [] and memory.summaries.list_of_session("short") == []
-    )
+    assert memory.summaries.find_due_turns("s", all_of_it=True) == memory.summaries.list_of_session("short") == []
     assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
     assert not session_flush.is_flush_due(memory, memory.sessions.get("s"))
 
@@ -698,10 +684,8 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
     talk(memory, 6)
     memory.turns.add_turns("long", [NewTurn("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
     session_flush.flush_after_import(memory)
-    assert (
-        memory.summaries.list_of_session("s") == []
-        and len(memory.summaries.list_of_session("long")) > summarizers.MOST_MODEL_SUMMARIES
-    )
+    assert memory.summaries.list_of_session("s") == []
+    assert len(memory.summaries.list_of_session("long")) > summarizers.MOST_MODEL_SUMMARIES
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     session_flush.flush_after_import(memory)
     assert memory.summaries.list_of_session("s"), "without a model all of it is"
@@ -728,10 +712,8 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     (asked,) = memory.inbox.waiting()
     told = asked.change["decision"]
     assert (told["chosen"], told["alternatives"], told["rationale"]) == ("SQLite", ["Postgres"], "")
-    assert asked.text == said.rstrip(".") and (asked.evidence[0].citation, asked.evidence[0].quote) == (
-        f"T#{turn}",
-        said,
-    )
+    (quote,) = asked.evidence
+    assert (asked.text, quote.citation, quote.quote) == (said.rstrip("."), f"T#{turn}", said)
     assert memory.inbox.accept(asked.id) is None
     decision = memory.decisions.get(1)
     assert (decision.chosen, decision.alternatives, decision.title) == ("SQLite", ("Postgres",), said.rstrip("."))

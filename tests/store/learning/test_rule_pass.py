@@ -93,10 +93,8 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
     assert asked.reason == "It puts something right."
     assert (done.read, done.left, done.learned.facts) == (3, 0, (fact.id,))
     assert entries(memory) == [] and memory.turns.get(first).text.startswith("Hola!"), "the turn stays"
-    assert [step.reason for step in memory.history.steps(actor="talk:monday")][::-1] == [
-        "remember F#1: T#1",
-        "propose P#1: T#2",
-    ]
+    reasons = [step.reason for step in memory.history.steps(actor="talk:monday")]
+    assert reasons == ["propose P#1: T#2", "remember F#1: T#1"]
 
 
 def test_neither_the_assistants_words_nor_those_of_no_session_wait_to_be_read(memory: Memory) -> None:
@@ -182,9 +180,8 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
         third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
     build = rule_pass.find_known_facts(memory.database, "the nightly build runs on jenkins")
     assert build == [(second, "The nightly build runs on Jenkins")]
-    assert [number for number, _ in rule_pass.find_known_facts(memory.database, "the api freeze starts in may")] == [
-        third
-    ]
+    freeze = rule_pass.find_known_facts(memory.database, "the api freeze starts in may")
+    assert [number for number, _ in freeze] == [third]
     assert rule_pass.find_most_alike("The nightly build runs on Jenkins!", build) == build[0]
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         other.facts.forget([second])
@@ -199,10 +196,8 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
 )
 def test_every_fact_that_shares_enough_words_is_found(tmp_path_factory, told: list[list[str]], said: list[str]) -> None:
     with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
-        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:FACT_CANDIDATES]}
-        wanted = {
-            number for number, words in texts_of.items() if len(words & set(said)) >= MIN_CONFLICT_SHARE * len(words)
-        }
+        known = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:FACT_CANDIDATES]}
+        wanted = {one for one, words in known.items() if len(words & set(said)) >= MIN_CONFLICT_SHARE * len(words)}
         assert wanted <= {number for number, _ in rule_pass.find_known_facts(memory.database, " ".join(said))}
 
 
@@ -359,12 +354,8 @@ def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do
 def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
     mine, _ = memory.facts.remember("Mine")
     old = kept_since(memory, "We deploy on Wednesdays", 50)
-    hear(
-        memory,
-        "Remember that the build is slow.",
-        "We deploy on Wednesdays.",
-        "Correction: we use Bazel for everything.",
-    )
+    said = ("Remember that the build is slow.", "We deploy on Wednesdays.", "Correction: we use Bazel for everything.")
+    hear(memory, *said)
     hear(memory, "Remember that Laura approves.", session="tuesday")
     plan = memory.plans.plan_origin("talk:monday")
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
@@ -409,23 +400,19 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     done = rule_pass.run_rule_pass(memory)
     assert texts(memory) == ["It works"] and done.failed == 1
     assert entries(memory) == [(bad, "extract_facts", 1)]
-    assert {
-        row[0]
-        for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES_SQL}")
-    } == {"ValueError"}
+    sql = f"SELECT DISTINCT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES_SQL}"
+    assert memory.database.rows(sql) == [("ValueError",)]
     assert rule_pass.run_rule_pass(memory).failed == 0, "not before a minute has passed"
     for wait in (70_000, 700_000):
         clock.advance(milliseconds=wait)
         assert rule_pass.run_rule_pass(memory).failed == 1
     clock.advance(days=30)
-    assert rule_pass.run_rule_pass(memory) == rule_pass.RulePassResult() and extraction_queue.count_queued_turns(
-        memory.database
-    ) == (0, 1)
+    assert rule_pass.run_rule_pass(memory) == rule_pass.RulePassResult()
+    assert extraction_queue.count_queued_turns(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "session flush") and "1 turn, tried 3 times" in told.says
-    assert extraction_queue.count_attempts(memory.database) == (1, 3) and extraction_queue.list_given_up(
-        memory.database, 5
-    ) == [(bad, "ValueError")]
+    assert extraction_queue.count_attempts(memory.database) == (1, 3)
+    assert extraction_queue.list_given_up(memory.database, 5) == [(bad, "ValueError")]
     stumbling.clear()
     assert extraction_queue.retry_given_up(memory.database) == 1
     rule_pass.run_rule_pass(memory)
@@ -457,15 +444,13 @@ def test_a_turn_with_an_entry_for_each_task_as_older_files_have_is_read_once(mem
         if older == "the second task":
             write.execute("DELETE FROM pending_extraction WHERE task = 'extract_facts'")
         elif older == "the first failed":
-            write.execute(
-                "UPDATE pending_extraction SET attempts = 3 WHERE task = 'extract_facts' AND turn = ?", (turn,)
-            )
+            sql = "UPDATE pending_extraction SET attempts = 3 WHERE task = 'extract_facts' AND turn = ?"
+            write.execute(sql, (turn,))
     done = rule_pass.run_rule_pass(memory)
     assert (done.read, len(done.learned.facts), len(done.learned.confirmed)) == (2, 1, 1) and entries(memory) == []
     assert rule_pass.read_request_counts(memory.database) == (1, 1)
-    assert [step.reason for step in memory.history.steps(actor="talk:monday")] == [
-        f"remember F#2, confirm F#1: T#{turn}"
-    ]
+    (step,) = memory.history.steps(actor="talk:monday")
+    assert step.reason == f"remember F#2, confirm F#1: T#{turn}"
 
 
 def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:
@@ -513,9 +498,8 @@ print(done.failed)
 def test_three_processes_learn_everything_once(memory: Memory) -> None:
     say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(60)))
     command = [sys.executable, "-c", THREE, memory.location.path]
-    others = [
-        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    others = [subprocess.Popen(command, cwd=ROOT, text=True, **pipes) for _ in range(3)]
     for other in others:
         assert other.stdin
         other.stdin.write("go\n")

@@ -248,9 +248,7 @@ def test_a_rule_for_every_time_is_no_request() -> None:
 def test_a_long_turn_is_asked_about_a_few_sentences_at_a_time_and_no_further_than_so_many() -> None:
     said = [f"Mi amiga {name} tiene una panadería en Salto." for name in "Ana Berta Carla Diana Elena".split()]
     said += [f"Trabajo con la herramienta alfa{number} en casa." for number in range(20)]
-    way, model = asking(
-        lambda asked: {"facts": [fact(number) for number in range(1, asked[-1][1].count("\n") + 2)]},
-    )
+    way, model = asking(lambda asked: {"facts": [fact(n) for n in range(1, asked[-1][1].count("\n") + 2)]})
     found = tasks.ask_facts(way, "user", " ".join(said))
     assert [asked[-1][1].count("\n") + 1 for asked in model.asked] == [tasks.SENTENCES_PER_QUESTION] * 2
     assert [one.quote for one in found] == said[:MOST_CANDIDATES]
@@ -349,9 +347,8 @@ def test_a_name_in_common_is_not_the_same_fact(said: str, says: str) -> None:
 
 def test_a_denial_of_something_else_speaks_against_nothing() -> None:
     way, _ = asking({"answers": [{"fact": 1, "says": "again"}]})
-    assert tasks.ask_reconfirm(way, "Sigo feliz con Kimi como modelo, no lo cambio por nada", FACTS) == {
-        7: PROPOSE_FACT
-    }
+    said = "Sigo feliz con Kimi como modelo, no lo cambio por nada"
+    assert tasks.ask_reconfirm(way, said, FACTS) == {7: PROPOSE_FACT}
 
 
 def test_what_a_denial_or_a_number_says_is_believed_before_the_model() -> None:

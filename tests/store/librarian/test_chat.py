@@ -337,7 +337,5 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999", "http://a..b"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
     config = configured(agent_host=address)
-    assert (
-        model_selection.open_selected_model(config) is None
-        and "memoranda config agent.host" in read_model_status(config).chosen_step.next
-    )
+    assert model_selection.open_selected_model(config) is None
+    assert "memoranda config agent.host" in read_model_status(config).chosen_step.next

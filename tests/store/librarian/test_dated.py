@@ -128,9 +128,8 @@ def test_what_is_asked_to_be_shown_need_not_name_its_kind(shared: Memory) -> Non
 
 def test_what_git_reverted_was_reverted(history: Memory) -> None:
     assert Librarian(history).ask("what was reverted?").nothing
-    history.commits.log(
-        "d" * 40, message='Revert "pre-commit: add codespell"\n\nThis reverts commit ccccccc.', author="Ana"
-    )
+    message = 'Revert "pre-commit: add codespell"\n\nThis reverts commit ccccccc.'
+    history.commits.log("d" * 40, message=message, author="Ana")
     history.commits.log("e" * 40, message="Reverting the docs is not needed", author="Ana")
     answer = Librarian(history).ask("what was reverted?")
     assert answer.citations == ("C#ddddddd",) and answer.filter == "is:reverted"

@@ -85,9 +85,8 @@ NEAR = (
 )
 def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, question: str, near: bool) -> None:
     """Where more is asked, that may not be the answer."""
-    told.decisions.decide(
-        "Store of the sessions", "One table", alternatives=("MongoDB in a container",), rationale="nothing to run"
-    )
+    options = {"alternatives": ("MongoDB in a container",), "rationale": "nothing to run"}
+    told.decisions.decide("Store of the sessions", "One table", **options)
     answer = ask(told, question)
     assert answer.citations[0] == "D#3" and "nothing to run" in answer.text
     assert answer.text.startswith(NEAR) is near
@@ -293,15 +292,8 @@ def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
 @pytest.mark.parametrize("question", ["", "¿qué es el kubernetes?", "F#99", "what happened in March?"])
 def test_what_nobody_recorded_is_said_to_be_so(shared: Memory, question: str) -> None:
     answer = ask(shared, question)
-    assert (
-        answer.nothing
-        and answer.citations == ()
-        and answer.text
-        in (
-            "There are no records about that.",
-            "No hay registros sobre eso.",
-        )
-    )
+    assert answer.nothing and answer.citations == ()
+    assert answer.text in ("There are no records about that.", "No hay registros sobre eso.")
 
 
 def test_a_question_goes_on_from_the_one_before(shared: Memory) -> None:
@@ -318,10 +310,8 @@ def test_the_first_three_are_handed_on_why_rules_answered_is_told_and_steps_are_
     assert first and first == list(answer.parts)
     answer = Librarian(told).ask("why SQLite?", why="Nothing answers at 127.0.0.1:11434.")
     assert answer.note.endswith("Nothing answers at 127.0.0.1:11434.")
-    assert (
-        "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
-        in ask(told, "how do we deploy?").sentences[0]
-    )
+    steps = "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
+    assert steps in ask(told, "how do we deploy?").sentences[0]
 
 
 def test_what_is_only_near_is_said_to_be_near(told: Memory) -> None:

@@ -36,13 +36,8 @@ def fill_told(memory: Memory, clock: Clock) -> None:
     memory.iterations.start_iteration("feature", "keep invoices in one file")
     memory.decisions.decide("Store invoices in PostgreSQL", "PostgreSQL 16", rationale="everybody knows it")
     clock.advance(days=20)
-    memory.decisions.decide(
-        "Use SQLite, not PostgreSQL",
-        "SQLite in WAL mode",
-        alternatives=["Stay with PostgreSQL", "MongoDB"],
-        rationale="One file and no service to run.",
-        supersedes=1,
-    )
+    reasons = {"alternatives": ["Stay with PostgreSQL", "MongoDB"], "rationale": "One file and no service to run."}
+    memory.decisions.decide("Use SQLite, not PostgreSQL", "SQLite in WAL mode", **reasons, supersedes=1)
     memory.commits.log(SHA, message="store: one file, no server", author="Tomás Arrieta")
     memory.commits.link(SHA, 2)
     memory.iterations.end_iteration()
@@ -213,9 +208,8 @@ def test_the_search_bar_takes_the_same_filter_and_times_in_words(told: Memory, c
 
 def test_a_count_names_the_few_and_the_ends_of_many(told: Memory) -> None:
     assert ask(told, "¿cuántas tareas hay?").text.startswith("Hay 3 tareas: «write the letter for reminders» [A#1], ")
-    assert ask(told, "how many commits did Tomás make?").text == (
-        "There is 1 commit: “store: one file, no server” (recorded by agent) [C#a1b2c3d]."
-    )
+    said = "There is 1 commit: “store: one file, no server” (recorded by agent) [C#a1b2c3d]."
+    assert ask(told, "how many commits did Tomás make?").text == said
     for number in range(9):
         told.facts.remember(f"a fact of its own, number {number}")
     many = ask(told, "how many facts are there?")

@@ -83,9 +83,7 @@ def test_sqlite_and_python_agree_on_each_row(memory: Memory, now: int, age: int,
     connection: apsw.Connection = memory.database.connection
     today, confirmed = from_ms(now), from_ms(now - age)
     # straight into the row: the one write that no history needs, and thousands of them
-    connection.execute(
-        "UPDATE facts SET last_confirmed_at = ?, confidence = ?, pinned = ? WHERE id = ?",
-        (confirmed, confidence, pinned, number),
-    )
+    sql = "UPDATE facts SET last_confirmed_at = ?, confidence = ?, pinned = ? WHERE id = ?"
+    connection.execute(sql, (confirmed, confidence, pinned, number))
     (index,) = connection.execute(f"SELECT {age_state_sql(today)} FROM facts WHERE id = ?", (number,)).fetchone()
     assert AGE_STATES[index] == age_state(today, confirmed, confidence, pinned)

@@ -28,9 +28,8 @@ def test_which_decisions_a_message_names(message: str, named: dict[str, list[int
 def test_a_long_message_takes_no_long_time(filler: str) -> None:
     """Each of them 2 MB, written to be slow for a pattern; it is read inside a transaction."""
     start = time.process_time()
-    named = find_mentioned_decisions(
-        "implements D#1\n\n" + filler * (2_000_000 // len(filler)) + "\n\nDecision: D#3", {}
-    )
+    message = "implements D#1\n\n" + filler * (2_000_000 // len(filler)) + "\n\nDecision: D#3"
+    named = find_mentioned_decisions(message, {})
     assert time.process_time() - start < 3  # 0.03 s
     assert (named[1], named[3]) == ("implements", "implements")
 
@@ -42,12 +41,11 @@ def read(memory: Memory, tmp_path: Path) -> Callable[[], int | None]:
 
 def links(memory: Memory) -> set[tuple[str, int, str, str]]:
     """(the commit's subject, the decision, the kind of link, who made it)."""
-    return set(
-        memory.database.rows(
-            "SELECT substr(message, 1, instr(message || char(10), char(10)) - 1), decision_id, link_type, l.origin"
-            " FROM commit_links AS l JOIN commits ON id = commit_id"
-        )
+    sql = (
+        "SELECT substr(message, 1, instr(message || char(10), char(10)) - 1), decision_id, link_type, l.origin"
+        " FROM commit_links AS l JOIN commits ON id = commit_id"
     )
+    return set(memory.database.rows(sql))
 
 
 def test_a_commit_is_linked_as_it_is_read_in_one_step_that_can_be_undone(memory: Memory, tmp_path: Path, read) -> None:
@@ -80,10 +78,8 @@ def test_only_decisions_that_are_there_and_titles_in_force(memory: Memory, tmp_p
     commit(tmp_path, "two\n\nDecision: Send a fax", {"a": "1"})
     commit(tmp_path, "three: reverts D#1, implements D#77", {"a": "2"})
     read()
-    assert {link[:3] for link in links(memory)} == {
-        ("one", 2, "implements"),
-        ("three: reverts D#1, implements D#77", 1, "reverts"),
-    }
+    reverted = ("three: reverts D#1, implements D#77", 1, "reverts")
+    assert {link[:3] for link in links(memory)} == {("one", 2, "implements"), reverted}
     for number in range(80):
         memory.decisions.decide(f"number {number}", "x")
     commit(tmp_path, "four", {"a": "3"})
@@ -120,9 +116,8 @@ def test_a_persons_own_link_is_not_made_twice(memory: Memory, tmp_path: Path, re
 def test_none_where_the_person_wants_none(memory: Memory, tmp_path: Path, read, monkeypatch) -> None:
     memory.decisions.decide("Use SQLite", "SQLite")
     commit(tmp_path, "one, D#1", {"a": "1"})
-    monkeypatch.setattr(
-        Memory, "config", {value.name: value.value for value in memory.config.values} | {"capture_decisions": False}
-    )
+    values = {value.name: value.value for value in memory.config.values}
+    monkeypatch.setattr(Memory, "config", values | {"capture_decisions": False})
     assert read() == 1
     assert links(memory) == set()
     assert len(memory.history.steps()) == 1

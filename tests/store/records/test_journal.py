@@ -31,12 +31,8 @@ def test_one_iteration_is_under_way_at_a_time(memory: Memory, clock) -> None:
         memory.iterations.start_iteration("fix")
     active = memory.iterations.active()
     assert active is not None
-    assert (active.id, active.command, active.description, active.origin) == (
-        first,
-        "feature",
-        "Persistent memory",
-        "agent",
-    )
+    told = (active.id, active.command, active.description, active.origin)
+    assert told == (first, "feature", "Persistent memory", "agent")
     assert (active.started_at, active.completed_at) == (begun, None)
 
     assert memory.iterations.end_iteration(phases=["design", {"name": "build"}], artifacts=["docs/design.md"]) == first
@@ -82,11 +78,8 @@ def test_a_decision_is_kept_whole(memory: Memory, clock) -> None:
         actor="agent",
     )
     decision = memory.decisions.get(number)
-    assert (decision.title, decision.chosen, decision.context) == (
-        "Where memory lives",
-        "One SQLite file",
-        "Agents forget",
-    )
+    told = (decision.title, decision.chosen, decision.context)
+    assert told == ("Where memory lives", "One SQLite file", "Agents forget")
     assert (decision.alternatives, decision.rationale) == (("Postgres", "JSON"), "No server")
     assert (decision.impact, decision.phase, decision.origin) == ("critical", "architecture", "agent")
     assert (decision.status, decision.supersedes, decision.decided_at) == ("active", None, clock.now)
@@ -130,11 +123,8 @@ def test_a_decision_can_be_superseded_corrected_and_forgotten(memory: Memory, cl
     assert (memory.decisions.successor(first), memory.decisions.successor(second)) == (second, None)
     third = memory.decisions.correct(second, " An LRU in the process ", actor="agent")
     corrected = memory.decisions.get(third)
-    assert (corrected.title, corrected.chosen, corrected.supersedes) == (
-        "No cache at all",
-        "An LRU in the process",
-        second,
-    )
+    told = (corrected.title, corrected.chosen, corrected.supersedes)
+    assert told == ("No cache at all", "An LRU in the process", second)
     assert corrected.origin == "agent"
     assert memory.decisions.ids() == [third]
     assert memory.decisions.ids(statuses=("active", "superseded")) == [third, second, first]
@@ -149,11 +139,8 @@ def test_a_decision_can_be_superseded_corrected_and_forgotten(memory: Memory, cl
 def test_a_correction_keeps_all_but_the_choice(memory: Memory) -> None:
     """Title, context, alternatives, reasons, impact, phase and iteration go along."""
     memory.iterations.start_iteration("feature")
-    old = memory.decisions.get(
-        memory.decisions.decide(
-            "Cache", "Redis", context="slow", alternatives=["none"], rationale="fast", impact="high", phase="design"
-        )
-    )
+    details = {"context": "slow", "alternatives": ["none"], "rationale": "fast", "impact": "high", "phase": "design"}
+    old = memory.decisions.get(memory.decisions.decide("Cache", "Redis", **details))
     memory.iterations.end_iteration()
     new = memory.decisions.get(memory.decisions.correct(old.id, "Valkey"))
     kept = "title context alternatives rationale impact phase iteration_id".split()
@@ -334,10 +321,8 @@ def test_a_commit_is_logged_with_the_decisions_it_implements(memory: Memory, clo
     assert memory.commits.log(SHA, decisions=[first, second, first], iteration_id=iteration)
     commit = memory.commits.get(SHA)
     assert commit.iteration_id == iteration
-    assert [(link.decision, link.link_type) for link in memory.commits.links_of_commit(commit.id)] == [
-        ("D#1", "implements"),
-        ("D#2", "implements"),
-    ]
+    links = [(link.decision, link.link_type) for link in memory.commits.links_of_commit(commit.id)]
+    assert links == [("D#1", "implements"), ("D#2", "implements")]
     assert len(memory.history.steps()) == steps + 1
     before = everything(memory)
     assert not memory.commits.log(SHA, decisions=[second, first])
@@ -372,13 +357,8 @@ def test_a_commits_citation_is_as_long_as_it_takes_to_open_it(memory: Memory) ->
     for sha in shas:
         memory.commits.log(sha)
     cited = {sha: memory.commits.get(sha).citation for sha in shas}
-    assert list(cited.values()) == [
-        "C#abcdef1" + "2" * 10,
-        "C#abcdef1" + "2" * 9 + "3",
-        "C#0000000",
-        "C#ffffffff",
-        "C#fffffff",
-    ]
+    shared = "C#abcdef1" + "2" * 9
+    assert list(cited.values()) == [f"{shared}2", f"{shared}3", "C#0000000", "C#ffffffff", "C#fffffff"]
     for sha, citation in cited.items():
         record = get_record(memory.database, parse_citation(citation))
         assert isinstance(record, Commit) and record.sha == sha
@@ -395,14 +375,10 @@ def test_a_link_is_seen_from_both_ends(memory: Memory) -> None:
     memory.commits.link("bbbb", first)
     memory.commits.link("aaaa", first, "reverts", actor="agent")
     memory.commits.link("bbbb", second, "relates")
-    assert memory.commits.links_of_decision(first) == [
-        Link("C#aaaaaaa", "D#1", "reverts"),
-        Link("C#bbbbbbb", "D#1", "implements"),
-    ]
-    assert memory.commits.links_of_commit(memory.commits.get("bbbb").id) == [
-        Link("C#bbbbbbb", "D#1", "implements"),
-        Link("C#bbbbbbb", "D#2", "relates"),
-    ]
+    implements = Link("C#bbbbbbb", "D#1", "implements")
+    assert memory.commits.links_of_decision(first) == [Link("C#aaaaaaa", "D#1", "reverts"), implements]
+    links = memory.commits.links_of_commit(memory.commits.get("bbbb").id)
+    assert links == [implements, Link("C#bbbbbbb", "D#2", "relates")]
     memory.commits.unlink("bbbb", first)
     assert [link.commit for link in memory.commits.links_of_decision(first)] == ["C#aaaaaaa"]
     memory.history.undo()

@@ -54,9 +54,7 @@ def test_what_was_said_stands_above_the_summary_that_repeats_it(memory: Memory) 
 
 def test_a_sentence_of_a_text_with_short_lines_is_exact(memory: Memory) -> None:
     """As agents that write for a terminal break theirs: no passage ends within one."""
-    said = [
-        f"The {word} gate of the old harbour is kept by a guard of its own who has the {word} key." for word in WORDS
-    ]
+    said = [f"The {word} gate of the old harbour is kept by a guard who has the {word} key of it." for word in WORDS]
     say(memory, "Who has them?", textwrap.fill(" ".join(said), 72))
     for sentence in said:
         assert memory.search(sentence).hits[0].level == "exact"
@@ -167,9 +165,7 @@ def test_what_a_long_text_holds_in_several_passages_is_near(memory: Memory) -> N
 
 def test_words_that_symbols_join_are_searched_for_together(memory: Memory) -> None:
     """Though each of them occurs more often in another record."""
-    memory.facts.remember(
-        "Version 9 of the sphinx theme, and version 9 of the sphinx builder, came after sphinx 8 and 9"
-    )
+    memory.facts.remember("Version 9 of the sphinx theme and version 9 of the sphinx builder came after sphinx 8 and 9")
     memory.facts.remember("The build has a pin on sphinx<9 since the autumn, which nobody likes")
     assert memory.search("why is there a sphinx<9 there?", meaning=False).hits[0].citation == "F#2"
 

@@ -97,9 +97,7 @@ def test_what_says_nothing_alone_is_near_nothing(meant: Memory, older: bool, mon
     empty = ["y", '"', "ok", "Anotado.", "🚀 →", "Apuntado."]
     if older:
         monkeypatch.setattr("store.embedding.provider.says_something", bool)
-    made = [
-        meant.turns.add_turns(f"short{older}{number}", [NewTurn("user", text)]) for number, text in enumerate(empty)
-    ]
+    made = [meant.turns.add_turns(f"short{older}{text}", [NewTurn("user", text)]) for text in empty]
     embed_waiting(meant)
     assert not meant.database.value("SELECT 1 FROM embedding_queue")
     keys = "SELECT id * 16 + 7 FROM turns WHERE session GLOB ?"

@@ -77,10 +77,8 @@ def test_the_newest_comes_first_of_those_that_are_as_near(memory: Memory, questi
 
 def _order(question: str, turns: list[Candidate]) -> list[int]:
     words = {word.strip("?").lower(): 1.0 for word in question.split()}
-    return [
-        place.record.key
-        for place in rank_candidates(RankingQuestion(question, words), turns, lambda text: frozenset(text.split()))
-    ]
+    places = rank_candidates(RankingQuestion(question, words), turns, lambda text: frozenset(text.split()))
+    return [place.record.key for place in places]
 
 
 def _turn(key: int, session: str, text: str, bm25: float) -> Candidate:

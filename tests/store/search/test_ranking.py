@@ -67,9 +67,7 @@ def test_one_word_of_many_is_worth_less_than_the_same_meaning() -> None:
 
 def test_a_text_too_short_to_tell_has_the_language_of_the_others() -> None:
     """Its one word in common with a Spanish question is as likely another word there."""
-    around = [
-        ("document", f"This is what the {word} of the project is for, and how it is used.", 0.0, 0.4) for word in "ab"
-    ]
+    around = [("document", f"This is what the {word} of it is for, and how it is used.", 0.0, 0.4) for word in "ab"]
     section = "You can set the option in a file, and it is used for every call."
     given = [("commit", "rename opciones", 9.0, 0.7), ("fact", section, 0.0, 0.9), *around]
     assert ranked("dónde guardo mis opciones", *given)[0] == section
@@ -102,9 +100,8 @@ def test_an_answer_in_another_language_is_before_what_shares_words(question: str
         )
     ]
     assert ranked(question, ("fact", wrong, 9.0, 0.5), ("fact", answer, 0.0, 0.9), *others)[0] == answer
-    assert (
-        ranked(question, ("fact", f"{question}: {wrong}", 9.0, 0.8), ("fact", answer, 0.0, 0.9), *others)[0] != answer
-    )
+    whole = ("fact", f"{question}: {wrong}", 9.0, 0.8)
+    assert ranked(question, whole, ("fact", answer, 0.0, 0.9), *others)[0] != answer
 
 
 def test_a_passage_of_a_document_is_worth_as_much_as_a_commit_of_the_same_meaning() -> None:
@@ -134,10 +131,8 @@ def test_code_without_a_vector_is_not_waiting_for_one() -> None:
     """It never gets one: a memory full of logs would be taken for one that is being indexed for ever."""
     logs = [CandidatePassage(number, "ERROR pool", 1.0, None, code=True) for number in range(9)]
     assert vector_share([CandidatePassage(9, "the pool", 1.0, 0.5), *logs]) == 1.0
-    assert (
-        vector_share([CandidatePassage(9, "the pool", 1.0, 0.5), CandidatePassage(10, "a pool", 1.0, None), *logs])
-        == 0.5
-    )
+    waits = CandidatePassage(10, "a pool", 1.0, None)
+    assert vector_share([CandidatePassage(9, "the pool", 1.0, 0.5), waits, *logs]) == 0.5
     assert vector_share(logs) == 1.0 == vector_share([])
 
 

@@ -43,9 +43,8 @@ def test_without_vectors_it_rests_on_the_rarest_words(told: Memory) -> None:
 def test_with_vectors_it_is_what_is_near(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what is stored: no model is asked."""
     Vectors(told.database).embed_queue(embedding_models.nano())
-    monkeypatch.setattr(
-        "store.embedding.provider_selection.open_provider_for", lambda *arguments: pytest.fail("a model was asked")
-    )
+    opens = "store.embedding.provider_selection.open_provider_for"
+    monkeypatch.setattr(opens, lambda *arguments: pytest.fail("a model was asked"))
     answer = told.search("related:F#1")
     assert answer.signals == ("keywords", "meaning")
     assert answer.hits[0].citation == "F#2" and answer.hits[0].similarity is not None

@@ -118,9 +118,8 @@ def test_every_kind_of_record_is_found(memory: Memory, kind: str) -> None:
 @in_either_index
 def test_every_part_of_a_record_is_searched(memory: Memory) -> None:
     """Not only the title: reasons, alternatives, phases, bodies, authors, tags, domains."""
-    memory.decisions.decide(
-        "one", "two", context="three", alternatives=["four"], rationale="five", phase="six", impact="low"
-    )
+    reasons = {"context": "three", "alternatives": ["four"], "rationale": "five", "phase": "six", "impact": "low"}
+    memory.decisions.decide("one", "two", **reasons)
     memory.commits.log(SHA, message="seven\n\neight", author="Begoña Nine")
     memory.events.log("ten", phase="eleven", payload=["twelve"])
     memory.facts.remember("thirteen", domain="preferences", tags=["fourteen"])
@@ -534,9 +533,8 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
     assert len(core) <= snippets.SNIPPET_LENGTH
     places = [at.start() for at in re.finditer(re.escape(core), text)] if core else [0]
     assert places, "a snippet is a piece of its text"
-    expected = [
-        {(a - at + start, b - at + start) for a, b in matches if a >= at and b <= at + len(core)} for at in places
-    ]
+    ends = [(at, at + len(core)) for at in places]
+    expected = [{(a - at + start, b - at + start) for a, b in matches if at <= a and b <= end} for at, end in ends]
     assert set(marks) in expected
     assert marks == sorted(marks)
     if matches:

@@ -60,16 +60,12 @@ def test_a_short_question_in_another_language_is_refused_as_a_long_one(words: in
 
 def test_what_is_near_in_either_language_is_near() -> None:
     """A memory of two languages is judged in each: neither the one with most of the nearest decides, nor their mix."""
-    far, near = (
-        NearnessEvidence(0.0, 0.1, 0.05, COMPARED_PASSAGES),
-        NearnessEvidence(0.0, 0.4, 0.3, COMPARED_PASSAGES, 0, True),
-    )
+    far = NearnessEvidence(0.0, 0.1, 0.05, COMPARED_PASSAGES)
+    near, other = (NearnessEvidence(0.0, *by, COMPARED_PASSAGES, 0, True) for by in ((0.4, 0.3), (0.1, 0.05)))
     assert far.finds_nothing(9)
     assert not near.finds_nothing(9)
     assert not NearnessEvidence(0.0, 0.1, 0.05, COMPARED_PASSAGES, 0, False, near).finds_nothing(9)
-    assert NearnessEvidence(
-        0.0, 0.1, 0.05, COMPARED_PASSAGES, 0, False, NearnessEvidence(0.0, 0.1, 0.05, COMPARED_PASSAGES, 0, True)
-    ).finds_nothing(9)
+    assert NearnessEvidence(0.0, 0.1, 0.05, COMPARED_PASSAGES, 0, False, other).finds_nothing(9)
 
 
 @pytest.mark.parametrize(("passages", "counts"), [(0, 0.0), (50, 0.0), (158, 1.0), (500, 2.0), (10_000, 2.0)])
@@ -137,7 +133,6 @@ def test_near_an_unknown_word_is_what_stands_out(typed: int, contrast: float, he
         one.near = 0.0 if number else contrast * COMPARED_PASSAGES / (COMPARED_PASSAGES - 1)
     records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
     order = [RankedRecord(record, record.passages[0], 1.0, {}) for record in records]
-    verdict = judge_nearness(
-        RankingQuestion("xqzzyt", {"xqzzyt": 1.0}), 1, order, lambda text: frozenset(), float, typed
-    )
+    asked = RankingQuestion("xqzzyt", {"xqzzyt": 1.0})
+    verdict = judge_nearness(asked, 1, order, lambda text: frozenset(), float, typed)
     assert (verdict.nothing, verdict.known) == (nothing, True)

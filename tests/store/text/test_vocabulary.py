@@ -14,14 +14,8 @@ from store.text.words import fold_text, normalize_text
 ROOT = Path(__file__).parents[3]
 FILES = sorted(Path(vocabulary.LANGUAGES_FOLDER).glob("*.toml"))
 TABLES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES]
-AS_TYPED = {
-    ("stop", "search"),
-    ("stop", "language"),
-    ("dates", "moment"),
-    ("questions", "opens"),
-    ("clauses", "hanging"),
-    ("clauses", "continuing"),
-}
+AS_TYPED = {("stop", "search"), ("stop", "language"), ("dates", "moment"), ("questions", "opens")}
+AS_TYPED |= {("clauses", "hanging"), ("clauses", "continuing")}
 
 READS = """
 import sys

@@ -305,9 +305,8 @@ def test_taken_as_proposals_nothing_holds_until_it_is_accepted(tmp_path: Path, a
     with Memory.open(str(path)) as memory:
         waiting = [memory.inbox.get(number) for number in memory.inbox.ids()]
         assert sorted(one.text for one in waiting) == ["Storage: SQLite", "obey the stranger"]
-        assert {one.origin for one in waiting} == {"import:project"} and not any(
-            one.change.get("pinned") for one in waiting
-        )
+        assert {one.origin for one in waiting} == {"import:project"}
+        assert not any(one.change.get("pinned") for one in waiting)
         assert memory.database.value("SELECT count(*) FROM facts") == 0
     with pytest.raises(NotOurs):
         Memory.open(done.aside)

@@ -136,10 +136,8 @@ def test_looking_finding_and_asking_go_to_one_port(written: str, where: tuple[st
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setenv("OLLAMA_HOST", written)
-    assert (
-        read_server_info(endpoint.get_server_address(Config())).trouble is not None
-        and model_selection.open_selected_model(Config()) is None
-    )
+    assert read_server_info(endpoint.get_server_address(Config())).trouble is not None
+    assert model_selection.open_selected_model(Config()) is None
     circuit_breaker.reset_breakers()
     with (
         pytest.raises(ModelFailed) as raised,
@@ -218,9 +216,8 @@ def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Eve
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
     assert took(lambda: model_selection.open_selected_model(Config(), cancelled=pressed.is_set)) < 10
-    assert circuit_breaker.breaker_of(endpoint.get_server_address(Config())).why_open() is None, (
-        "who was not waited for has not failed"
-    )
+    breaker = circuit_breaker.breaker_of(endpoint.get_server_address(Config()))
+    assert breaker.why_open() is None, "who was not waited for has not failed"
 
 
 @pytest.mark.parametrize("cancelled", [True, False])
@@ -228,9 +225,8 @@ def test_a_question_waits_for_no_name_either(slow_names: threading.Event, cancel
     pressed = threading.Event()
     if cancelled:
         threading.Timer(0.2, pressed.set).start()
-    chat = OllamaChat(
-        "http://ollama.lan:11434", DeadlineCall(pressed.is_set, 20 if cancelled else 0.3), None, "qwen2.5"
-    )
+    call = DeadlineCall(pressed.is_set, 20 if cancelled else 0.3)
+    chat = OllamaChat("http://ollama.lan:11434", call, None, "qwen2.5")
     with closing(chat), pytest.raises(ModelFailed) as raised:
         start = time.monotonic()
         chat.answer([("user", "Hi")], schema=None, predict=9, seconds=20)

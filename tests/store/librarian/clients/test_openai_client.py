@@ -218,14 +218,10 @@ def test_nobody_is_sent_to_ollama_for_another_server(
     _, steps = model_selection.choose_model(config, ())
     told = [f"{step.reason} {step.next}" for step in (*nothing.steps, *steps, *read_model_status(config).steps)]
     assert any("The server has no model phi-4." in text for text in told) and "ollama" not in " ".join(told).lower()
-    assert (
-        not lacks_ollama(nothing)
-        and server_words(read_model_status(config)) == f"The server at {shorten_address(server.address)}"
-    )
+    address = f"The server at {shorten_address(server.address)}"
+    assert not lacks_ollama(nothing) and server_words(read_model_status(config)) == address
     asked = SimpleNamespace(memory=SimpleNamespace(config=config), progress=lambda *_: None)
-    assert next(check_agent_model(cast("CheckContext", asked))).says.startswith(
-        f"The server at {shorten_address(server.address)} has {MODEL}"
-    )
+    assert next(check_agent_model(cast("CheckContext", asked))).says.startswith(f"{address} has {MODEL}")
     with pytest.raises(ModelFailed, match="Only Ollama fetches models"):
         ModelPuller(server.address, lambda: False)
 

@@ -111,9 +111,8 @@ def test_the_merge_is_a_sort(memory: Memory, clock, happened: list[tuple[str, in
             memory.commits.log(f"{count + 1:040x}", committed_at=at)
     rows = list(memory.timeline.stream())
     assert rows == sorted(rows, key=lambda row: (row[1], row[0]), reverse=True)
-    assert len(rows) == sum(
-        memory.database.value(f"SELECT count(*) FROM {kind}s") for kind in ("decision", "commit", "event")
-    )
+    counts = [memory.database.value(f"SELECT count(*) FROM {kind}s") for kind in ("decision", "commit", "event")]
+    assert len(rows) == sum(counts)
 
 
 @pytest.mark.parametrize(
