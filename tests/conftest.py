@@ -73,6 +73,12 @@ def examples(number: int) -> int:
     return number * int(os.environ.get("MEMORANDA_EXAMPLES", "1"))
 
 
+def tried(number: int) -> settings:
+    """A property whose examples, so many, share what its fixtures made."""
+    shared = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    return settings(max_examples=examples(number), suppress_health_check=shared)
+
+
 @cache
 def place_of(path: Path) -> str:
     """Return the path of a file of tests as it is from the repository's folder."""

@@ -1,7 +1,8 @@
-"""Pairs of facts with a person's judgement of each; `likeness.toml` holds them, and says what the judgements mean."""
+"""Pairs of facts in Spanish and English as people and agents write them, with a person's judgement of each.
 
-import tomllib
-from pathlib import Path
+`same`: one of the two suffices. `contradicts`: only one can be true. `apart`: both can be true. Written before the
+rules; HELD was not read while they were made."""
 
-_PAIRS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-DEVELOPED, HELD, BY_MEANING = ([tuple(pair) for pair in _PAIRS[name]] for name in ("developed", "held", "by_meaning"))
+from support.cases import load_cases
+
+DEVELOPED, HELD, BY_MEANING = ([tuple(pair) for pair in pairs] for pairs in load_cases(__file__).values())

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import watchfiles
-from conftest import examples
-from hypothesis import HealthCheck, example, given, settings
+from conftest import examples, tried
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.stories import Clock
 
@@ -37,7 +37,6 @@ from store.documents.watcher import DocumentWatch
 from store.memory import Memory
 from store.search import lookup
 
-FIXTURES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 OLD = 1_700_000_000  # seconds: long ago, so that a file's time tells of every change
 
 
@@ -262,7 +261,7 @@ edits = st.lists(
 
 
 @given(st.lists(edits, min_size=1, max_size=4))
-@settings(max_examples=examples(3), suppress_health_check=FIXTURES)
+@tried(3)
 def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.TempPathFactory, rounds: list) -> None:
     """Whatever was written, changed and removed in between, the index is what a new memory would have."""
     root = tmp_path_factory.mktemp("project")
@@ -459,7 +458,7 @@ steps = st.sampled_from([*NAMES, "", "\0"])
 
 
 @given(st.lists(steps, min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
-@settings(max_examples=examples(34), suppress_health_check=FIXTURES)
+@tried(34)
 def test_no_path_leads_out_of_the_roots(outside: Memory, way: list[str], absolute: bool, first: int) -> None:
     """Whatever an agent asks for, it gets lines of a document or a sentence, and never a byte of another file."""
     path = ("/" if absolute else "") + "/".join(way)

@@ -2,8 +2,8 @@
 
 import apsw
 import pytest
-from conftest import examples
-from hypothesis import HealthCheck, given, settings
+from conftest import tried
+from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import each
 
@@ -66,11 +66,7 @@ around_a_boundary = st.builds(
 ages = st.one_of(around_a_boundary, st.integers(-400 * DAY_MS, 400 * DAY_MS))
 
 
-@settings(
-    max_examples=examples(17),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(17)
 @given(
     now=st.integers(to_ms("1990-01-01T00:00:00.000Z"), to_ms("2090-01-01T00:00:00.000Z")),
     age=ages,

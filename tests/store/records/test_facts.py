@@ -1,8 +1,8 @@
 """Facts: remembered once, confirmed, corrected, pinned, forgotten; and listed in the order a person asks for."""
 
 import pytest
-from conftest import examples
-from hypothesis import HealthCheck, given, settings
+from conftest import tried
+from hypothesis import given
 from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
@@ -420,11 +420,7 @@ def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Mem
         memory.facts.ids(memory.now, statuses=("gone",))
 
 
-@settings(
-    max_examples=examples(3),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(3)
 @given(
     st.lists(
         st.tuples(

@@ -4,8 +4,8 @@ import json
 
 import apsw
 import pytest
-from conftest import examples
-from hypothesis import HealthCheck, given, settings
+from conftest import tried
+from hypothesis import given
 from hypothesis import strategies as st
 
 from store.base.errors import StorageError
@@ -14,11 +14,7 @@ from store.memory import Memory
 from store.records.facts import FACT_SORTS
 
 
-@settings(
-    max_examples=examples(7),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(7)
 @given(numbers=st.lists(st.integers(0, 99) | st.integers(-(2**63), 2**63 - 1), max_size=30), limit=st.integers(-1, 31))
 def test_keys_are_the_column_in_the_query_s_order(memory: Memory, monkeypatch, numbers: list[int], limit: int) -> None:
     """As the rows, wherever a chunk of them ends, and whatever fits 64 bits."""

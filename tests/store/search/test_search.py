@@ -11,8 +11,8 @@ from functools import partial
 
 import apsw
 import pytest
-from conftest import Clock, examples
-from hypothesis import HealthCheck, given, settings
+from conftest import Clock, tried
+from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import load_cases
 from support.filled import share_memory
@@ -74,12 +74,6 @@ def write_summary(memory: Memory, text: str) -> None:
     """A summary of turns that were purged since."""
     with memory.database.write("agent", "summarise") as write:
         summaries.insert_summary(write, "s", 1, 3, SummaryFields(text))
-
-
-def tried(number: int) -> settings:
-    """A property that shares its memory among this many examples."""
-    shared = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-    return settings(max_examples=examples(number), deadline=None, suppress_health_check=shared)
 
 
 def cited(answer: SearchAnswer) -> list[str]:

@@ -1,8 +1,8 @@
 """The timeline: everything that happened, as one stream."""
 
 import pytest
-from conftest import examples
-from hypothesis import HealthCheck, given, settings
+from conftest import tried
+from hypothesis import given
 from hypothesis import strategies as st
 
 from store.base.clock import DAY_MS, from_ms, to_ms
@@ -90,11 +90,7 @@ def test_an_empty_memory_has_an_empty_timeline(memory: Memory) -> None:
     assert stream(memory) == []
 
 
-@settings(
-    max_examples=examples(3),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(3)
 @given(st.lists(st.tuples(st.sampled_from(["decision", "commit", "event"]), st.integers(0, 5)), max_size=15))
 def test_the_merge_is_a_sort(memory: Memory, clock, happened: list[tuple[str, int]]) -> None:
     """However the kinds interleave, and with several in one moment, the stream is by (moment, key), newest first."""
