@@ -21,6 +21,7 @@ from store.base import hook_resident
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
 from store.database import connection
+from store.librarian import chat
 from store.memory import Memory
 
 NOON = "2026-11-21T12:00:00.000Z"
@@ -186,6 +187,8 @@ def isolated(
         environment.setenv("LC_ALL", "C.UTF-8")
         environment.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         environment.setenv("XDG_STATE_HOME", installation)
+        environment.setattr(chat, "RETRY_PAUSES", (0.001, 0.001))
+        chat.reset_breakers()  # no test pays for the failures of another's server
         with contextlib.suppress(FileNotFoundError):  # which memories were open before is no other test's business
             os.remove(os.path.join(installation, "memoranda", "recent"))
         environment.setenv("GIT_CONFIG_GLOBAL", os.devnull)

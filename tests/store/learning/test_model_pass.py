@@ -23,7 +23,6 @@ from store.inbox.duplicates import propose_duplicates
 from store.learning import model_pass, rule_pass
 from store.learning import tasks as summarizers
 from store.learning.model_pass import ModelPassResult
-from store.librarian import chat as chat_client
 from store.librarian import chat as circuit_breaker
 from store.memory import Memory
 from store.upkeep import session_flush
@@ -74,13 +73,10 @@ def mind() -> Mind:
 @pytest.fixture
 def server(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     """A server whose model is the test's, and which every memory here asks."""
-    circuit_breaker.reset_breakers()
-    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
     server = OllamaServer(mind)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    circuit_breaker.reset_breakers()
 
 
 def read(memory: Memory, **how: Any) -> ModelPassResult:

@@ -11,49 +11,11 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.config.settings import find_setting
 from store.librarian import chat as chat_client
-from store.librarian import chat as circuit_breaker
-from store.librarian import chat as ollama_client
 from store.librarian import model_selection
-from store.librarian import model_selection as look
 from store.librarian.chat import CircuitBreaker, OllamaChat
 from store.librarian.model_selection import read_model_status
 
 HI = [("system", "Be short."), ("user", "Say hi.")]
-KINDS = {
-    "not found": "missing",
-    "busy": "busy",
-    "bad gateway": "busy",
-    "no memory": "refused",
-    "moved": "refused",
-    "error line": "broken",
-    "no done": "cut",
-    "cut": "cut",
-    "reset": "cut",
-    "empty": "cut",
-    "html": "broken",
-    "other shape": "broken",
-    "no message": "broken",
-    "list": "broken",
-    "deep": "broken",
-    "hangs": "slow",
-    "hangs midway": "slow",
-    "trickles": "slow",
-    "endless": "broken",
-    "huge": "broken",
-    "length": "cut",
-    "not all read": "long",
-    "unauthorised": "refused",
-    "too large": "long",
-}
-
-
-@pytest.fixture(autouse=True)
-def forgiven(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No test pays for the failures of another, nor waits between two attempts."""
-    circuit_breaker.reset_breakers()
-    monkeypatch.setattr(chat_client, "RETRY_PAUSES", (0.001, 0.001))
-    yield
-    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -132,10 +94,10 @@ def test_a_first_word_is_waited_for_no_longer_than_an_answer(server: OllamaServe
     server.likely = {"Yes": -0.1}
     asking = chat(server)
     with pytest.raises(ModelFailed) as caught:
-        asking.log_odds(HI, yes=("Yes",), no=("No",), seconds=0.5 if KINDS[fault] == "slow" else 60)
-    assert caught.value.kind == KINDS[fault]
+        asking.log_odds(HI, yes=("Yes",), no=("No",), seconds=0.5 if FAULTS[fault] == "slow" else 60)
+    assert caught.value.kind == FAULTS[fault]
     server.fault = "length"
-    circuit_breaker.reset_breakers()
+    chat_client.reset_breakers()
     assert log_odds(asking) > 0, "of an answer of one word the end is no fault"
 
 
@@ -144,8 +106,8 @@ def test_every_fault_of_a_server_ends_in_time_with_a_sentence(server: OllamaServ
     asking = chat(server)
     server.fault = fault
     # whatever hangs or trickles for ever ends with its call: otherwise this test would not
-    failed = failure(asking, seconds=0.4 if KINDS[fault] == "slow" else 60)
-    assert failed.kind == KINDS[fault]
+    failed = failure(asking, seconds=0.4 if FAULTS[fault] == "slow" else 60)
+    assert failed.kind == FAULTS[fault]
     assert failed.message.endswith(".") and failed.next
     assert "elsewhere" not in str(failed) and "GiB" not in str(failed), "nothing of what the server said"
     tries = 3 if failed.kind in chat_client.RETRIED_KINDS and fault != "length" else 1
@@ -200,7 +162,7 @@ def test_a_cold_model_is_loaded_first_and_said_to_be(server: OllamaServer) -> No
 def test_a_load_has_longer_than_an_answer_and_ends_too(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.loaded.clear()
     server.load_hangs = True
-    monkeypatch.setattr(ollama_client, "LOADING_SECONDS", 1.0)
+    monkeypatch.setattr(chat_client, "LOADING_SECONDS", 1.0)
     assert failure(chat(server), seconds=0.1).kind == "unloaded"
     assert server.left.wait(30) and not server.asked
 
@@ -292,7 +254,7 @@ def test_the_order_in_which_a_model_is_found(
     variable: str, setting: str, installed: list[str], name: str, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", variable)
-    listed = [look.InstalledModel(name, remote=look.is_cloud_model(name)) for name in installed]
+    listed = [model_selection.InstalledModel(name, remote=model_selection.is_cloud_model(name)) for name in installed]
     found, steps = model_selection.choose_model(configured(agent_model=setting), listed)
     assert found == name and [step.who for step in steps] == list(model_selection.SELECTION_ORDER)
     (place,) = [place for place, step in enumerate(steps) if step.taken]

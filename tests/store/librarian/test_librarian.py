@@ -9,7 +9,6 @@ from support.filled import share_memory
 from support.ollama_server import OllamaServer
 
 from bench.questions import is_in
-from store.librarian import chat as circuit_breaker
 from store.librarian import model_selection
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
@@ -365,7 +364,6 @@ def test_whatever_finds_records_is_a_retriever(told: Memory) -> None:
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
 def test_a_question_ends_in_time_whatever_happens(told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise this test does not end: the server never does."""
-    circuit_breaker.reset_breakers()
     server = OllamaServer("Yes")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     told.config.find_value("agent.patience").value = 0.3  # type: ignore[union-attr]
@@ -377,7 +375,6 @@ def test_a_question_ends_in_time_whatever_happens(told: Memory, fault: str, monk
     finally:
         chat.close()
         server.close()
-        circuit_breaker.reset_breakers()
     assert "did not answer in time" in answer.note and "The order is the search's." in answer.note
     assert answer.sources == Librarian(told).ask("how do we deploy?").sources
 

@@ -35,10 +35,8 @@ WHOLE = sum(total for _, total in LAYERS)
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     server = ModelServer()
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    circuit_breaker.reset_breakers()
     yield server
     server.close()
-    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -62,7 +60,6 @@ def test_nobody_is_told_that_a_server_is_missing_that_they_never_had(
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     gone = ModelFailed("absent", "Nothing answers at 127.0.0.1:11434.", "Start Ollama: ollama serve")
-    circuit_breaker.reset_breakers()
     circuit_breaker.breaker_of("http://127.0.0.1:11434").record_failure(gone)
     assert why_no_model(configured(), ends=ends) == ""
     (tmp_path / "ollama").write_text("#!/bin/sh\n")
@@ -71,7 +68,6 @@ def test_nobody_is_told_that_a_server_is_missing_that_they_never_had(
     assert said.startswith("Nothing answers at 127.0.0.1:11434.") and ("asked again" in said) is not ends
     (tmp_path / "ollama").unlink()
     assert "ollama serve" in why_no_model(configured(model="qwen2.5:1.5b"), ends=ends)
-    circuit_breaker.reset_breakers()
 
 
 def failure(address: str, name: str = USUAL_MODEL, silence: float = 5.0) -> ModelFailed:

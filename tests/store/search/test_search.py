@@ -25,10 +25,8 @@ from store.conversations.summaries import SummaryFields
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
-from store.search import fulltext as corpus
-from store.search import fulltext as fts
+from store.search import fulltext
 from store.search import results as snippets
-from store.search.fulltext import COMMON_WORD_FLOOR
 from store.search.query_parser import QUERY_STATUSES, parse_query, query_hints, require_valid_query
 from store.search.results import SearchAnswer
 from store.text.words import load_stop_words
@@ -207,7 +205,7 @@ def test_a_whole_word_is_no_beginning_and_what_is_typed_none_of_its_stem(
 @in_either_index
 def test_very_common_words_do_not_drown_the_rare_one(memory: Memory) -> None:
     """In a large memory a word of nearly every record is left out, unless it is all there is."""
-    rows = COMMON_WORD_FLOOR + 100
+    rows = fulltext.COMMON_WORD_FLOOR + 100
     fill(memory, rows, "project")
     memory.facts.remember("the zeppelin project")
     assert cited(memory.search("project zeppelin ")) == [f"F#{rows + 1}"]
@@ -481,15 +479,15 @@ def test_a_damaged_index_is_noticed_and_made_again(memory: Memory, damage: str) 
     """The index is derived: whatever became of it, the records make it again, and it goes on being kept."""
     memory.facts.remember("one two")
     memory.facts.remember("three")
-    assert corpus.check_text_index(memory.database) == 2
+    assert fulltext.check_text_index(memory.database) == 2
     memory.database.connection.execute(damage)
     with pytest.raises(ForeignFile):
-        corpus.check_text_index(memory.database)
-    assert corpus.rebuild_text_index(memory.database) == corpus.check_text_index(memory.database) == 2
+        fulltext.check_text_index(memory.database)
+    assert fulltext.rebuild_text_index(memory.database) == fulltext.check_text_index(memory.database) == 2
     assert memory.search("two ").total == 1
     memory.facts.correct(1, "one four")
     assert (memory.search("two ").total, memory.search("four ").total) == (0, 1)
-    assert corpus.check_text_index(memory.database) == 3
+    assert fulltext.check_text_index(memory.database) == 3
 
 
 # marks and snippets --------------------------------------------------------------------------------------------------
@@ -518,7 +516,7 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
         if word in MATCH:
             matches.add((len(text), len(text) + len(word)))
         text += word + space
-    tokenizer = memory.database.connection.fts5_tokenizer(*fts.FTS_TOKENIZER)
+    tokenizer = memory.database.connection.fts5_tokenizer(*fulltext.FTS_TOKENIZER)
     shown, marks = snippets.cut_snippet(text, snippets.WordMarker(tokenizer, QUERY.split(), None))
     core = shown.removeprefix("… ") if shown != text else shown
     start = len(shown) - len(core)
@@ -627,15 +625,15 @@ def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) 
     with memory.database.write("agent", "test") as change:
         change.execute(f"UPDATE {table} SET {column} = ?", (Verbatim('"porridge"'),))
     assert (memory.search("marmalade ").total, memory.search("porridge ").total) == (0, 1)
-    corpus.check_text_index(memory.database)
+    fulltext.check_text_index(memory.database)
     after_update = index_of(memory)
-    assert corpus.rebuild_text_index(memory.database) == 1
+    assert fulltext.rebuild_text_index(memory.database) == 1
     assert index_of(memory) == after_update
     with memory.database.write("agent", "test") as change:
         change.execute(f"DELETE FROM {table}")
     assert memory.search("porridge ").total == 0
     assert index_of(memory) == ([], [])
-    corpus.check_text_index(memory.database)
+    fulltext.check_text_index(memory.database)
 
 
 @tried(6)
@@ -645,9 +643,9 @@ def test_a_rebuild_gives_what_was_there(memory: Memory, live, plan: list[int]) -
     live(memory, plan)
     with suppress(NotFound, Conflict):  # nothing by hand to undo, or a later step in the way
         memory.history.undo()
-    corpus.check_text_index(memory.database)
+    fulltext.check_text_index(memory.database)
     before = index_of(memory)
-    assert corpus.rebuild_text_index(memory.database) == len(before[0])
+    assert fulltext.rebuild_text_index(memory.database) == len(before[0])
     assert index_of(memory) == before
 
 
@@ -660,7 +658,7 @@ def test_a_broken_corpus_is_mended_by_a_rebuild(memory: Memory) -> None:
         change.execute("UPDATE corpus SET title = 'rubbish', text = 'rubbish', context = '' WHERE kind <> 'task'")
         change.execute("DELETE FROM corpus WHERE kind = 'task'")
     assert memory.search("marmalade").total == 0
-    assert corpus.rebuild_text_index(memory.database) == len(WRITERS)
+    assert fulltext.rebuild_text_index(memory.database) == len(WRITERS)
     assert index_of(memory) == good
     assert memory.search("marmalade").total == len(WRITERS)
 

@@ -16,8 +16,7 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.librarian import chat as circuit_breaker
-from store.librarian import chat as endpoint
+from store.librarian import chat as chat_client
 from store.librarian import model_selection
 from store.librarian.chat import (
     MAX_FIGURE,
@@ -30,13 +29,6 @@ from store.librarian.chat import (
 )
 from store.librarian.model_selection import probe_model, read_model_status, read_server_info
 from tui.commands.model import _status_json, model_status_lines, pull_words, trial_lines
-
-
-@pytest.fixture(autouse=True)
-def forgiven() -> Iterator[None]:
-    circuit_breaker.reset_breakers()
-    yield
-    circuit_breaker.reset_breakers()
 
 
 @pytest.fixture
@@ -85,9 +77,9 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()
     stands = read_model_status(config, 0.3)
-    told = [endpoint.shorten_address(written), *model_status_lines(stands), json.dumps(_status_json(stands))]
+    told = [chat_client.shorten_address(written), *model_status_lines(stands), json.dumps(_status_json(stands))]
     for make in (
-        lambda: ModelPuller(endpoint.get_server_address(config), never),
+        lambda: ModelPuller(chat_client.get_server_address(config), never),
         lambda: OllamaChat(written, DeadlineCall(never), None, "qwen2.5"),
     ):
         with pytest.raises(ModelFailed) as raised, closing(make()) as asked:
@@ -136,9 +128,9 @@ def test_looking_finding_and_asking_go_to_one_port(written: str, where: tuple[st
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setenv("OLLAMA_HOST", written)
-    assert read_server_info(endpoint.get_server_address(Config())).trouble is not None
+    assert read_server_info(chat_client.get_server_address(Config())).trouble is not None
     assert model_selection.open_selected_model(Config()) is None
-    circuit_breaker.reset_breakers()
+    chat_client.reset_breakers()
     with (
         pytest.raises(ModelFailed) as raised,
         closing(OllamaChat(written, DeadlineCall(never), None, "qwen2.5")) as chat,
@@ -160,7 +152,7 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
     assert model_selection.open_selected_model(Config()) is None and stands.model == ""
     assert ("other machines" in stands.steps[0].reason) is bool(named)
     assert "runs on other machines" in "\n".join(model_status_lines(stands))
-    circuit_breaker.reset_breakers()
+    chat_client.reset_breakers()
     server.models = ["mine:latest", "llama3:8b"]
     found = model_selection.open_selected_model(Config())
     assert found is not None and found.name == read_model_status(Config()).model == "llama3:8b"
@@ -212,11 +204,11 @@ def took(work: Callable[[], object]) -> float:
 def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Event) -> None:
     assert took(lambda: model_selection.open_selected_model(Config(), seconds=0.3)) < 10
     assert took(lambda: read_model_status(Config(), 0.3)) < 10
-    circuit_breaker.reset_breakers()
+    chat_client.reset_breakers()
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
     assert took(lambda: model_selection.open_selected_model(Config(), cancelled=pressed.is_set)) < 10
-    breaker = circuit_breaker.breaker_of(endpoint.get_server_address(Config()))
+    breaker = chat_client.breaker_of(chat_client.get_server_address(Config()))
     assert breaker.why_open() is None, "who was not waited for has not failed"
 
 

@@ -9,7 +9,6 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +17,6 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.librarian import chat as circuit_breaker
 from store.librarian import model_selection
 from store.librarian.chat import WORD_ONLY_ODDS, ChatClient, ChatModel, ModelPuller, shorten_address
 from store.librarian.librarian import run_trial
@@ -106,17 +104,14 @@ class OpenAIServer:
 
 
 @pytest.fixture
-def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Config]]:
-    circuit_breaker.reset_breakers()
+def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Config]:
     monkeypatch.delenv("MEMORANDA_WITHOUT", raising=False)
-    monkeypatch.setattr("store.librarian.chat.RETRY_PAUSES", (0.01, 0.01))
 
     def configure(address: str) -> Config:
         monkeypatch.setenv("OLLAMA_HOST", address)
         return Config()
 
-    yield configure
-    circuit_breaker.reset_breakers()
+    return configure
 
 
 @pytest.fixture(params=["ollama", "openai"])
