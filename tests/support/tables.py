@@ -36,3 +36,9 @@ def each(names: str, rows: Iterable[Any]) -> Callable[[Callable[..., None]], Cal
         return run
 
     return decorate
+
+
+def refuses(error: type[Exception], words: str, act: Callable[..., object], *given: Any, **more: Any) -> None:
+    """Assert that what is done with these arguments is refused with an error that says these words (a pattern)."""
+    with pytest.raises(error, match=words):
+        act(*given, **more)

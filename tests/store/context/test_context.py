@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support import embedding_models
 from support.cases import load_cases
 from support.strangers import PAYLOADS
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.context import builder as system_prompt
@@ -336,10 +337,8 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     assert memory.facts.get(5).status == "forgotten"
     memory.facts.remember("the branch is called wip")
     assert (memory.facts.get(named).scope, memory.facts.get(named).session) == ("project", ""), "said for the project"
-    with pytest.raises(NotFound, match="no session “three”"):
-        memory.facts.remember("the branch is gone", scope="session", session="three")
-    with pytest.raises(Conflict, match="is over"):
-        memory.facts.remember("the branch is gone", scope="session", session="two")
+    refuses(NotFound, "no session “three”", memory.facts.remember, "It is gone", scope="session", session="three")
+    refuses(Conflict, "is over", memory.facts.remember, "It is gone", scope="session", session="two")
     maintenance.start_or_resume_session(memory, "four")
     fourth = memory.facts.remember("the branch is called four", scope="session")[0]
     clock.advance(days=1)

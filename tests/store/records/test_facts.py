@@ -1,9 +1,12 @@
 """Facts: remembered once, confirmed, corrected, pinned, forgotten; and listed in the order a person asks for."""
 
+from functools import partial
+
 import pytest
 from conftest import tried
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.models import Fact
@@ -30,37 +33,12 @@ def everything(memory: Memory) -> list[tuple[object, ...]]:
 
 def test_a_fact_is_kept_as_it_was_said(memory: Memory, clock) -> None:
     """What is read back is what was said, with who said it and when."""
-    number = remember(
-        memory,
-        "  María es alérgica al maní ",
-        actor="mcp:claude",
-        domain="personal",
-        confidence="medium",
-        source="inferred",
-        importance=0.9,
-        pinned=True,
-        evidence=["C#a1b2c3d"],
-        tags=["salud", "salud", "maría"],
-    )
-    at = clock.now
-    fact = memory.facts.get(number)
-    assert fact == Fact(
-        id=1,
-        domain="personal",
-        fact="María es alérgica al maní",
-        confidence="medium",
-        source="inferred",
-        scope="project",
-        status="active",
-        supersedes=None,
-        created_at=at,
-        last_confirmed_at=at,
-        importance=0.9,
-        pinned=True,
-        origin="mcp:claude",
-        evidence=("C#a1b2c3d",),
-        tags=("salud", "maría"),
-    )
+    told = {"domain": "personal", "confidence": "medium", "source": "inferred", "importance": 0.9, "pinned": True}
+    more = {"evidence": ["C#a1b2c3d"], "tags": ["salud", "salud", "maría"], "actor": "mcp:claude"}
+    fact = memory.facts.get(remember(memory, "  María es alérgica al maní ", **told, **more))
+    known = {"id": 1, "scope": "project", "status": "active", "supersedes": None, "origin": "mcp:claude"}
+    known |= {"fact": "María es alérgica al maní", "evidence": ("C#a1b2c3d",), "tags": ("salud", "maría")}
+    assert fact == Fact(**told, **known, created_at=clock.now, last_confirmed_at=clock.now)
     assert fact.citation == "F#1"
 
 
@@ -187,9 +165,8 @@ def test_global_facts_are_refused_with_a_sentence(memory: Memory) -> None:
 
 def test_a_correction_supersedes_and_inherits(memory: Memory, clock) -> None:
     """The new fact takes the old one's place with all that was said about it; the old one stays, linked."""
-    old = remember(
-        memory, "The team is five", domain="work", importance=0.8, pinned=True, tags=["team"], evidence=["I#1"]
-    )
+    details = {"domain": "work", "importance": 0.8, "pinned": True, "tags": ["team"], "evidence": ["I#1"]}
+    old = remember(memory, "The team is five", **details)
     clock.advance(days=10)
     new = memory.facts.correct(old, "The team is six")
     before, after = memory.facts.get(old), memory.facts.get(new)
@@ -251,18 +228,13 @@ def test_corrections_that_make_no_sense_are_refused_with_the_next_step(memory: M
     old = remember(memory, "v1")
     new = memory.facts.correct(old, "v2")
     before = everything(memory)
-    with pytest.raises(InvalidInput, match=r"F#1 says exactly that\. Confirm it"):
-        memory.facts.correct(five, " The team is five ")
-    with pytest.raises(Conflict, match=rf"F#{friday} says that already\. Forget F#{five}"):
-        memory.facts.correct(five, "we deploy on fridays.")
-    with pytest.raises(Conflict, match=r"forgotten already\. Undo"):
-        memory.facts.correct(gone, "We use Git")
-    with pytest.raises(Conflict, match=rf"is superseded\. F#{new} took its place"):
-        memory.facts.correct(old, "v3")
-    with pytest.raises(NotFound, match=r"no fact F#99\. List them"):
-        memory.facts.correct(99, "v3")
-    with pytest.raises(InvalidInput, match="empty"):
-        memory.facts.correct(five, "  ")
+    correct = memory.facts.correct
+    refuses(InvalidInput, r"F#1 says exactly that\. Confirm it", correct, five, " The team is five ")
+    refuses(Conflict, rf"F#{friday} says that already\. Forget F#{five}", correct, five, "we deploy on fridays.")
+    refuses(Conflict, r"forgotten already\. Undo", correct, gone, "We use Git")
+    refuses(Conflict, rf"is superseded\. F#{new} took its place", correct, old, "v3")
+    refuses(NotFound, r"no fact F#99\. List them", correct, 99, "v3")
+    refuses(InvalidInput, "empty", correct, five, "  ")
     assert everything(memory) == before
 
 
@@ -306,20 +278,12 @@ def test_many_at_once_is_all_of_them_or_none(memory: Memory, clock, verb: str) -
     """One that is missing or forgotten among many: the error names it, and not one of the others is touched."""
     numbers = [remember(memory, f"fact {n}", pinned=verb == "unpin") for n in range(3)]
     memory.facts.forget(numbers[1:2])
-    act = {
-        "confirm": memory.facts.confirm,
-        "forget": memory.facts.forget,
-        "pin": memory.facts.pin,
-        "unpin": lambda chosen: memory.facts.pin(chosen, False),
-    }[verb]
+    act = getattr(memory.facts, verb) if verb != "unpin" else partial(memory.facts.pin, pinned=False)
     clock.advance(days=1)
     before = everything(memory)
-    with pytest.raises(NotFound, match="F#99"):
-        act([numbers[0], 99])
-    with pytest.raises(Conflict, match="F#2 is forgotten already"):
-        act([numbers[0], numbers[2], numbers[1]])
-    with pytest.raises(InvalidInput, match=verb):
-        act([])
+    refuses(NotFound, "F#99", act, [numbers[0], 99])
+    refuses(Conflict, "F#2 is forgotten already", act, [numbers[0], numbers[2], numbers[1]])
+    refuses(InvalidInput, verb, act, [])
     assert everything(memory) == before
     act([numbers[0], numbers[2]])
     assert everything(memory) != before
@@ -414,10 +378,8 @@ def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Mem
     """A screen asks for the rows it shows, and rows may have gone since."""
     numbers = [remember(memory, f"fact {n}") for n in range(3)]
     assert [fact.id for fact in memory.facts.get_many([numbers[2], 99, numbers[0], 2**70])] == [numbers[2], numbers[0]]
-    with pytest.raises(NotFound, match="F#99"):
-        memory.facts.get(99)
-    with pytest.raises(InvalidInput, match="active, superseded"):
-        memory.facts.ids(memory.now, statuses=("gone",))
+    refuses(NotFound, "F#99", memory.facts.get, 99)
+    refuses(InvalidInput, "active, superseded", memory.facts.ids, memory.now, statuses=("gone",))
 
 
 @tried(3)

@@ -1,6 +1,7 @@
 """The journal of a project: iterations, decisions, events, commits and their links, tasks."""
 
 import pytest
+from support.tables import refuses
 
 from store.base.citations import parse_citation
 from store.base.clock import days_before, from_ms, to_ms
@@ -48,16 +49,11 @@ def test_an_iteration_ends_once(memory: Memory) -> None:
     first = memory.iterations.start_iteration("spike")
     memory.iterations.end_iteration(first, abandoned=True)
     before = everything(memory)
-    with pytest.raises(Conflict, match="I#1 was abandoned already"):
-        memory.iterations.end_iteration(first)
-    with pytest.raises(NotFound, match=r"No iteration is active\. Start one"):
-        memory.iterations.end_iteration()
-    with pytest.raises(NotFound, match="I#9"):
-        memory.iterations.end_iteration(9)
-    with pytest.raises(NotFound, match="I#9"):
-        memory.iterations.get(9)
-    with pytest.raises(InvalidInput, match="feature, fix"):
-        memory.iterations.start_iteration("  ")
+    refuses(Conflict, "I#1 was abandoned already", memory.iterations.end_iteration, first)
+    refuses(NotFound, r"No iteration is active\. Start one", memory.iterations.end_iteration)
+    refuses(NotFound, "I#9", memory.iterations.end_iteration, 9)
+    refuses(NotFound, "I#9", memory.iterations.get, 9)
+    refuses(InvalidInput, "feature, fix", memory.iterations.start_iteration, "  ")
     assert everything(memory) == before
     assert memory.iterations.get(first).status == "abandoned"
 
@@ -67,16 +63,9 @@ def test_an_iteration_ends_once(memory: Memory) -> None:
 
 def test_a_decision_is_kept_whole(memory: Memory, clock) -> None:
     """What was chosen, instead of what, and why, with its weight and phase."""
-    number = memory.decisions.decide(
-        " Where memory lives ",
-        "One SQLite file",
-        context="Agents forget",
-        alternatives=["Postgres", "JSON"],
-        rationale="No server",
-        impact="critical",
-        phase="architecture",
-        actor="agent",
-    )
+    why = {"context": "Agents forget", "alternatives": ["Postgres", "JSON"], "rationale": "No server"}
+    weight = {"impact": "critical", "phase": "architecture", "actor": "agent"}
+    number = memory.decisions.decide(" Where memory lives ", "One SQLite file", **why, **weight)
     decision = memory.decisions.get(number)
     told = (decision.title, decision.chosen, decision.context)
     assert told == ("Where memory lives", "One SQLite file", "Agents forget")
@@ -154,22 +143,19 @@ def test_decisions_that_make_no_sense_are_refused_and_nothing_changes(memory: Me
     gone = memory.decisions.decide("Queue", "None")
     memory.decisions.forget([gone])
     before = everything(memory)
-    for act, error, words in (
-        (lambda: memory.decisions.decide(" ", "Redis"), InvalidInput, "title"),
-        (lambda: memory.decisions.decide("Cache", "\n"), InvalidInput, "chosen option"),
-        (lambda: memory.decisions.decide("Cache", "Redis", impact="huge"), InvalidInput, ", ".join(IMPACTS)),
-        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=99), NotFound, "D#99"),
-        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=first), Conflict, "D#1 is superseded"),
-        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=gone), Conflict, "D#3 is forgotten"),
-        (lambda: memory.decisions.correct(second, "Valkey "), InvalidInput, "D#2 chose exactly that"),
-        (lambda: memory.decisions.correct(99, "Valkey"), NotFound, "D#99"),
-        (lambda: memory.decisions.correct(first, "None"), Conflict, "superseded"),
-        (lambda: memory.decisions.forget([second, 99]), NotFound, "D#99"),
-        (lambda: memory.decisions.forget([second, gone]), Conflict, "D#3 is forgotten already"),
-        (lambda: memory.decisions.ids(statuses=("gone",)), InvalidInput, "active"),
-    ):
-        with pytest.raises(error, match=words):
-            act()
+    decisions = memory.decisions
+    refuses(InvalidInput, "title", decisions.decide, " ", "Redis")
+    refuses(InvalidInput, "chosen option", decisions.decide, "Cache", "\n")
+    refuses(InvalidInput, ", ".join(IMPACTS), decisions.decide, "Cache", "Redis", impact="huge")
+    refuses(NotFound, "D#99", decisions.decide, "Cache", "Redis", supersedes=99)
+    refuses(Conflict, "D#1 is superseded", decisions.decide, "Cache", "Redis", supersedes=first)
+    refuses(Conflict, "D#3 is forgotten", decisions.decide, "Cache", "Redis", supersedes=gone)
+    refuses(InvalidInput, "D#2 chose exactly that", decisions.correct, second, "Valkey ")
+    refuses(NotFound, "D#99", decisions.correct, 99, "Valkey")
+    refuses(Conflict, "superseded", decisions.correct, first, "None")
+    refuses(NotFound, "D#99", decisions.forget, [second, 99])
+    refuses(Conflict, "D#3 is forgotten already", decisions.forget, [second, gone])
+    refuses(InvalidInput, "active", decisions.ids, statuses=("gone",))
     assert everything(memory) == before
 
 
@@ -313,10 +299,8 @@ def test_a_commit_is_logged_with_the_decisions_it_implements(memory: Memory, clo
     memory.iterations.end_iteration()
     steps = len(memory.history.steps())
     before = everything(memory)
-    with pytest.raises(NotFound, match="D#99"):
-        memory.commits.log(SHA, decisions=[first, 99])
-    with pytest.raises(NotFound, match="I#99"):
-        memory.commits.log(SHA, iteration_id=99)
+    refuses(NotFound, "D#99", memory.commits.log, SHA, decisions=[first, 99])
+    refuses(NotFound, "I#99", memory.commits.log, SHA, iteration_id=99)
     assert everything(memory) == before
     assert memory.commits.log(SHA, decisions=[first, second, first], iteration_id=iteration)
     commit = memory.commits.get(SHA)
@@ -340,10 +324,9 @@ def test_a_sha_is_found_by_what_nobody_else_starts_with(memory: Memory) -> None:
     memory.commits.log("f" * 40)
     assert memory.commits.get("ABCD1").sha == one
     assert memory.commits.get("f" * 4).sha == "f" * 40
-    with pytest.raises(Conflict, match=r"Several commits start with abcd\. Write more of it: C#abcd10000000, C#abcd2"):
-        memory.commits.get("abcd")
-    with pytest.raises(NotFound, match="C#beef"):
-        memory.commits.get("beef")
+    several = r"Several commits start with abcd\. Write more of it: C#abcd10000000, C#abcd2"
+    refuses(Conflict, several, memory.commits.get, "abcd")
+    refuses(NotFound, "C#beef", memory.commits.get, "beef")
     with pytest.raises(NotFound):
         memory.commits.get(one + "0")
     for nonsense in ("", "xyz", "%", "abcd*"):
@@ -403,16 +386,13 @@ def test_links_that_make_no_sense_are_refused(memory: Memory) -> None:
     memory.commits.log(SHA)
     memory.commits.link(SHA, decision)
     before = everything(memory)
-    for act, error, words in (
-        (lambda: memory.commits.link("a1b2c3d", decision, "reverts"), Conflict, "C#a1b2c3d implements D#1 already"),
-        (lambda: memory.commits.link(SHA, 99), NotFound, "D#99"),
-        (lambda: memory.commits.link("beef", decision), NotFound, "C#beef"),
-        (lambda: memory.commits.link(SHA, decision, "loves"), InvalidInput, ", ".join(LINK_TYPES)),
-        (lambda: memory.commits.unlink(SHA, 99), NotFound, "not linked"),
-        (lambda: memory.commits.unlink("beef", decision), NotFound, "C#beef"),
-    ):
-        with pytest.raises(error, match=words):
-            act()
+    link, unlink = memory.commits.link, memory.commits.unlink
+    refuses(Conflict, "C#a1b2c3d implements D#1 already", link, "a1b2c3d", decision, "reverts")
+    refuses(NotFound, "D#99", link, SHA, 99)
+    refuses(NotFound, "C#beef", link, "beef", decision)
+    refuses(InvalidInput, ", ".join(LINK_TYPES), link, SHA, decision, "loves")
+    refuses(NotFound, "not linked", unlink, SHA, 99)
+    refuses(NotFound, "C#beef", unlink, "beef", decision)
     assert everything(memory) == before
 
 
@@ -432,12 +412,9 @@ def test_a_task_goes_from_pending_to_done_and_back(memory: Memory, clock) -> Non
     memory.history.undo()
     assert memory.tasks.get(number).status == "pending"
     before = everything(memory)
-    with pytest.raises(InvalidInput, match="pending, in_progress, done"):
-        memory.tasks.move(number, "blocked")
-    with pytest.raises(NotFound, match="A#9"):
-        memory.tasks.move(9, "done")
-    with pytest.raises(NotFound, match="A#9"):
-        memory.tasks.get(9)
+    refuses(InvalidInput, "pending, in_progress, done", memory.tasks.move, number, "blocked")
+    refuses(NotFound, "A#9", memory.tasks.move, 9, "done")
+    refuses(NotFound, "A#9", memory.tasks.get, 9)
     with pytest.raises(InvalidInput):
         memory.tasks.add_task("\t")
     assert everything(memory) == before

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
@@ -68,14 +69,10 @@ def test_all_of_them_or_none(three: Memory, verb: str) -> None:
     three.facts.forget([3])
     three.facts.correct(2, "two and a half")
     before = of(three), three.history.steps()
-    with pytest.raises(NotFound, match="F#99"):
-        act([1, 99], "People" if verb == "untag" else "new")
-    with pytest.raises(Conflict, match="F#3 is forgotten"):
-        act([1, 3], "People" if verb == "untag" else "new")
-    with pytest.raises(Conflict, match="F#4 took its place"):
-        act([1, 2], "People" if verb == "untag" else "new")
-    with pytest.raises(InvalidInput, match=f"Nothing to {verb}"):
-        act([], "x")
+    refuses(NotFound, "F#99", act, [1, 99], "People" if verb == "untag" else "new")
+    refuses(Conflict, "F#3 is forgotten", act, [1, 3], "People" if verb == "untag" else "new")
+    refuses(Conflict, "F#4 took its place", act, [1, 2], "People" if verb == "untag" else "new")
+    refuses(InvalidInput, f"Nothing to {verb}", act, [], "x")
     assert (of(three), three.history.steps()) == before
 
 
@@ -183,7 +180,5 @@ def test_a_decision_that_replaces_another_keeps_its_tags(memory: Memory) -> None
     first = memory.decisions.decide("Use SQLite", "WAL", tags=["storage"])
     second = memory.decisions.correct(first, "rollback journal")
     assert memory.decisions.get(second).tags == ("storage",)
-    with pytest.raises(Conflict, match="D#2 took its place"):
-        memory.tagging.add_tags([("decision", first)], "old")
-    with pytest.raises(NotFound, match="There is no task A#9"):
-        memory.tagging.add_tags([("task", 9)], "none")
+    refuses(Conflict, "D#2 took its place", memory.tagging.add_tags, [("decision", first)], "old")
+    refuses(NotFound, "There is no task A#9", memory.tagging.add_tags, [("task", 9)], "none")

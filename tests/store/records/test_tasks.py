@@ -1,6 +1,7 @@
 """Tasks and iterations as lists: their order, moving several, mending a text, what belongs to a cycle of work."""
 
 import pytest
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import TASK_STATUSES
@@ -84,12 +85,9 @@ def test_the_text_of_a_task_is_mended(memory: Memory, clock) -> None:
     assert (after.created_at, after.updated_at) == (before.created_at, clock.now)
     assert memory.history.steps(limit=1)[0].reason == "correct A#1"
     assert [hit.citation for hit in memory.search("buy ").hits] == ["A#1"]
-    with pytest.raises(InvalidInput, match="A#1 says exactly that"):
-        memory.tasks.correct(1, "buy tea")
-    with pytest.raises(InvalidInput, match="says what is to be done"):
-        memory.tasks.correct(1, " ")
-    with pytest.raises(NotFound, match="A#9"):
-        memory.tasks.correct(9, "x")
+    refuses(InvalidInput, "A#1 says exactly that", memory.tasks.correct, 1, "buy tea")
+    refuses(InvalidInput, "says what is to be done", memory.tasks.correct, 1, " ")
+    refuses(NotFound, "A#9", memory.tasks.correct, 9, "x")
     memory.history.undo()
     assert memory.tasks.get(1) == before
     memory.tasks.correct(1, f"rotate {KEY}")
