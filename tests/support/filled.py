@@ -1,4 +1,4 @@
-"""Memories that are filled once for all tests of a module that only read them."""
+"""Memories that are filled with records: once for all tests of a module that only read them, or for each test."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,3 +23,14 @@ def share_memory(fill: Callable[[Memory, Clock], None]) -> Any:
             yield memory
 
     return shared
+
+
+def own_memory(fill: Callable[[Memory, Clock], None]) -> Any:
+    """Return a fixture: a memory of the test's own that `fill` has filled."""
+
+    @pytest.fixture
+    def own(memory: Memory, clock: Clock) -> Memory:
+        fill(memory, clock)
+        return memory
+
+    return own

@@ -224,30 +224,7 @@ def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) ->
 
 
 # what programs note for themselves in their transcripts, each as it stands there
-NOTES: tuple[dict[str, object], ...] = (
-    {
-        "type": "file-history-snapshot",
-        "messageId": "m1",
-        "snapshot": {"trackedFileBackups": {}},
-        "isSnapshotUpdate": True,
-    },
-    {"type": "summary", "summary": "Fixing the importer", "leafUuid": "u1"},
-    {"type": "summary", "summary": "Fixing the importer"},
-    {"type": "system", "subtype": "turn_duration", "durationMs": 1200, "uuid": "u2"},
-    {"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-11-20T10:00:00Z", "content": "go on"},
-    {"type": "attachment", "attachment": {"type": "skill_listing"}, "uuid": "u3"},
-    {"type": "last-prompt", "lastPrompt": "go on", "leafUuid": "u1"},
-    {"type": "progress", "data": {"type": "hook_progress"}},
-    {"type": "permission-mode", "permissionMode": "default"},
-    {"type": "custom-title", "customTitle": "Importer"},
-    {"timestamp": "2026-11-20T10:00:00Z", "type": "session_meta", "payload": {"id": "c1", "cwd": "/x"}},
-    {"timestamp": "2026-11-20T10:00:00Z", "type": "event_msg", "payload": {"type": "token_count", "info": None}},
-    {"timestamp": "2026-11-20T10:00:00Z", "type": "turn_context", "payload": {"cwd": "/x"}},
-    {"timestamp": "2026-11-20T10:00:00Z", "type": "world_state", "payload": {"files": []}},
-    {"timestamp": "2026-11-20T10:00:00Z", "type": "response_item", "payload": {"type": "function_call", "name": "ls"}},
-    {"sessionId": "g1", "projectHash": "h", "startTime": "2026-11-20T10:00:00Z", "kind": "main"},
-    {"$set": {"lastUpdated": "2026-11-20T10:00:01Z"}},
-)
+NOTES = [json.loads(line) for line in Path(__file__).with_name("notes.jsonl").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["alone", "with a session"])

@@ -11,10 +11,11 @@ from conftest import NOON, Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import bench_cases, load_cases
+from support.learned import active_facts, active_texts, say
 
 from store.base.clock import days_before
 from store.base.errors import InvalidInput
-from store.base.models import Fact, Proposal
+from store.base.models import Proposal
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.database.database import Lease
@@ -33,24 +34,10 @@ BENCH = bench_cases("extraction")
 NOTHING = rule_pass.LearningResult()
 
 
-def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
-    """A person says this in a session, so many days ago."""
-    at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
-    return memory.turns.add_turns(session, [NewTurn("user", text, at=at) for text in texts], origin)
-
-
 def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.RulePassResult:
     """Say it, and let it be read."""
     say(memory, *texts, **how)  # type: ignore[arg-type]
     return rule_pass.run_rule_pass(memory)
-
-
-def facts(memory: Memory) -> list[Fact]:
-    return memory.facts.get_many(sorted(memory.facts.ids(memory.now)))
-
-
-def texts(memory: Memory) -> list[str]:
-    return [fact.fact for fact in facts(memory)]
 
 
 def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
@@ -83,7 +70,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
         "gracias, genial",
     )
     done = rule_pass.run_rule_pass(memory)
-    (fact,) = facts(memory)
+    (fact,) = active_facts(memory)
     assert fact.fact == "El deploy a producción se hace los martes"
     assert (fact.domain, fact.confidence, fact.source) == ("projects", "high", "explicit")
     assert (fact.origin, fact.evidence) == ("talk:monday", (f"T#{first}",))
@@ -108,7 +95,7 @@ def test_neither_the_assistants_words_nor_those_of_no_session_wait_to_be_read(me
 def test_a_fact_is_as_old_as_its_words(memory: Memory) -> None:
     """A conversation of half a year ago is read today: what was said then is not fresh."""
     hear(memory, "Recordá que la licencia vence en marzo.", days=200)
-    (fact,) = facts(memory)
+    (fact,) = active_facts(memory)
     assert fact.created_at[:10] == fact.last_confirmed_at[:10] == days_before(NOON, 200)[:10]
     assert memory.facts.count_by_state(memory.now)["stale"] == 1
 
@@ -118,14 +105,14 @@ def test_reading_twice_learns_once(memory: Memory) -> None:
     before = memory.history.steps()
     assert not rule_pass.run_rule_pass(memory).read
     hear(memory, "Correction: we use Bazel for everything!", session="tuesday")
-    assert texts(memory) == ["The build is slow"] and len(memory.inbox.waiting()) == 1
+    assert active_texts(memory) == ["The build is slow"] and len(memory.inbox.waiting()) == 1
     assert memory.history.steps() == before
 
 
 def test_something_alike_is_a_question_and_no_second_fact(memory: Memory) -> None:
     number, _ = memory.facts.remember("Always run the linter and the type checker before a commit")
     hear(memory, "Always run the linter and the type checkers before each commit.")
-    assert texts(memory) == ["Always run the linter and the type checker before a commit"]
+    assert active_texts(memory) == ["Always run the linter and the type checker before a commit"]
     ((kind, _, target),) = waiting(memory)
     assert (kind, target) == ("correct", number)
     assert "much like F#1" in memory.inbox.waiting()[0].reason
@@ -135,7 +122,7 @@ def test_a_question_that_a_person_answered_is_not_asked_in_the_next_conversation
     hear(memory, "Correction: we use Bazel for everything.")
     memory.inbox.reject([one.id for one in memory.inbox.waiting()])
     hear(memory, "correction: we use Bazel for everything", session="tuesday")
-    assert memory.inbox.waiting() == [] and texts(memory) == []
+    assert memory.inbox.waiting() == [] and active_texts(memory) == []
 
 
 # said again ----------------------------------------------------------------------------------------------------------
@@ -236,13 +223,13 @@ def test_a_decision_that_was_told_waits_with_its_parts_as_they_were_said(
     memory: Memory, said: str, chosen: str, alternatives: list[str], rationale: str
 ) -> None:
     done = hear(memory, said)
-    assert done.learned.facts == () and texts(memory) == []
+    assert done.learned.facts == () and active_texts(memory) == []
     (asked,) = memory.inbox.waiting()
     told = asked.change["decision"]
     assert (told["chosen"], told["alternatives"], told["rationale"]) == (chosen, alternatives, rationale)
     assert (asked.kind, asked.text, asked.evidence[0].quote) == ("add", said[:1].upper() + said[1:].rstrip("."), said)
     memory.inbox.accept(asked.id)
-    assert memory.decisions.get(1).chosen == chosen and texts(memory) == []
+    assert memory.decisions.get(1).chosen == chosen and active_texts(memory) == []
 
 
 @pytest.mark.parametrize(
@@ -253,7 +240,7 @@ def test_a_decision_whose_words_do_not_part_it_waits_as_a_fact_or_is_one(memory:
     (asked,) = memory.inbox.waiting()
     assert "decision" not in asked.change and asked.change["domain"] == "decisions"
     hear(memory, "Remember that we decided to go with Leaflet over Mapbox")
-    assert texts(memory) == ["We decided to go with Leaflet over Mapbox"]
+    assert active_texts(memory) == ["We decided to go with Leaflet over Mapbox"]
 
 
 def test_a_changed_mind_about_nothing_that_was_decided_is_only_a_proposed_fact(memory: Memory) -> None:
@@ -268,7 +255,7 @@ def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memo
     rule_pass.run_rule_pass(memory)
     (asked,) = [one for one in memory.inbox.waiting() if one.change.get("domain") == "self_correction"]
     assert (asked.kind, asked.evidence[0].citation) == ("add", f"T#{turn}")
-    assert asked.evidence[0].quote in memory.turns.get(turn).text and texts(memory) == []
+    assert asked.evidence[0].quote in memory.turns.get(turn).text and active_texts(memory) == []
 
 
 # what is never written -------------------------------------------------------------------------------------------
@@ -280,7 +267,7 @@ def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memo
 def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
     memory.turns.add_turns("s", [NewTurn(case["role"], case["text"])])
     rule_pass.run_rule_pass(memory)
-    assert texts(memory) == []
+    assert active_texts(memory) == []
     assert all(one.state == "waiting" for one in memory.inbox.waiting())
 
 
@@ -288,7 +275,7 @@ def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> 
 def test_a_turn_that_somebody_else_brought_is_only_asked_about(memory: Memory, origin: str) -> None:
     number = kept_since(memory, "We deploy on Wednesdays", 50)
     hear(memory, "Remember that the door is open.", "We deploy on Wednesdays", origin=origin)
-    assert texts(memory) == ["We deploy on Wednesdays"]
+    assert active_texts(memory) == ["We deploy on Wednesdays"]
     assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
     assert {kind for kind, *_ in waiting(memory)} == {"add", "confirm"}
 
@@ -296,14 +283,14 @@ def test_a_turn_that_somebody_else_brought_is_only_asked_about(memory: Memory, o
 def test_no_secret_of_a_turn_reaches_a_fact(memory: Memory) -> None:
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     hear(memory, f"Remember that the token is {secret}")
-    assert secret not in str(texts(memory)) and "[REDACTED:" in texts(memory)[0]
+    assert secret not in str(active_texts(memory)) and "[REDACTED:" in active_texts(memory)[0]
 
 
 def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
     number, _ = memory.facts.remember("The safe opens with 4312")
     memory.purge.run_plan(memory.purge.plan([("fact", number)]))
     hear(memory, "Remember that the safe opens with 4312.")
-    assert texts(memory) == [] and waiting(memory) == []
+    assert active_texts(memory) == [] and waiting(memory) == []
 
 
 @pytest.mark.parametrize("how", ["purged", "scrubbed"])
@@ -324,7 +311,7 @@ def test_what_is_purged_while_read_leaves_nothing(memory: Memory, monkeypatch: p
 
     monkeypatch.setattr(rule_pass, "plan_actions", read)
     rule_pass.run_rule_pass(memory)
-    assert texts(memory) == [] and entries(memory) == []
+    assert active_texts(memory) == [] and entries(memory) == []
 
 
 def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
@@ -332,7 +319,7 @@ def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do
     memory.facts.forget([number])
     assert hear(memory, "Remember that the standup is at nine.", days=1).learned == NOTHING
     assert hear(memory, "Remember that the standup is at nine.").learned.facts
-    assert texts(memory) == ["The standup is at nine"]
+    assert active_texts(memory) == ["The standup is at nine"]
 
 
 # taken back ----------------------------------------------------------------------------------------------------------
@@ -341,14 +328,14 @@ def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do
 def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do(memory: Memory) -> None:
     hear(memory, "Remember that the standup is at nine.", days=3)
     memory.history.undo(memory.history.steps()[0].seq)
-    assert texts(memory) == []
+    assert active_texts(memory) == []
     assert hear(memory, "remember that the standup is at nine", session="older", days=4).learned == NOTHING
     assert hear(memory, "remember that the standup is at nine", session="newer").learned.facts
     memory.inbox.propose("add", {"fact": "The office closes at six"}, origin="mcp:claude-code")
     (number,) = memory.inbox.ids()
     memory.inbox.reject([number])
     assert hear(memory, "remember that the office closes at six", session="older", days=4).learned == NOTHING
-    assert texts(memory) == ["The standup is at nine"]
+    assert active_texts(memory) == ["The standup is at nine"]
 
 
 def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
@@ -359,11 +346,11 @@ def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory)
     hear(memory, "Remember that Laura approves.", session="tuesday")
     plan = memory.plans.plan_origin("talk:monday")
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
-    assert texts(memory) == ["Mine", "We deploy on Wednesdays", "Laura approves"]
+    assert active_texts(memory) == ["Mine", "We deploy on Wednesdays", "Laura approves"]
     assert memory.facts.get(old).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
     assert memory.inbox.waiting() == []
     memory.history.undo()
-    assert len(texts(memory)) == 4 and len(memory.inbox.waiting()) == 1
+    assert len(active_texts(memory)) == 4 and len(memory.inbox.waiting()) == 1
     assert rule_pass.run_rule_pass(memory).read == 0 and mine
 
 
@@ -371,7 +358,7 @@ def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_wa
     memory.facts.remember("Mine")
     hear(memory, "Remember that the build is slow.")
     assert memory.history.undo().reason == "remember F#1"
-    assert texts(memory) == ["The build is slow"]
+    assert active_texts(memory) == ["The build is slow"]
 
 
 # the queue -----------------------------------------------------------------------------------------------------------
@@ -398,7 +385,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     bad, _ = say(memory, "Remember that it hurts.", "Remember that it works.")
     stumbling.add(bad)
     done = rule_pass.run_rule_pass(memory)
-    assert texts(memory) == ["It works"] and done.failed == 1
+    assert active_texts(memory) == ["It works"] and done.failed == 1
     assert entries(memory) == [(bad, "extract_facts", 1)]
     sql = f"SELECT DISTINCT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES_SQL}"
     assert memory.database.rows(sql) == [("ValueError",)]
@@ -416,14 +403,14 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     stumbling.clear()
     assert extraction_queue.retry_given_up(memory.database) == 1
     rule_pass.run_rule_pass(memory)
-    assert texts(memory) == ["It works", "It hurts"] and entries(memory) == []
+    assert active_texts(memory) == ["It works", "It hurts"] and entries(memory) == []
 
 
 def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, clock: Clock) -> None:
     say(memory, "Remember that it works.")
     clock.advance(days=-30)
     rule_pass.run_rule_pass(memory)
-    assert texts(memory) == ["It works"]
+    assert active_texts(memory) == ["It works"]
 
 
 def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
@@ -458,14 +445,14 @@ def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:
     with memory.database.write("user", "purge") as write:
         write.execute("DELETE FROM turns WHERE id = ?", (turn,))
     rule_pass.run_rule_pass(memory)
-    assert entries(memory) == [] and texts(memory) == []
+    assert entries(memory) == [] and active_texts(memory) == []
 
 
 def test_one_process_at_a_time(memory: Memory) -> None:
     say(memory, "Remember that it works.")
     other = Lease(memory.database, rule_pass.EXTRACTION_LEASE)
     assert other.acquire()
-    assert rule_pass.run_rule_pass(memory).busy and texts(memory) == []
+    assert rule_pass.run_rule_pass(memory).busy and active_texts(memory) == []
     other.release()
     assert rule_pass.run_rule_pass(memory).read == 1
 
@@ -474,10 +461,10 @@ def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None
     say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(30)))
     asked = iter(range(1000))
     done = rule_pass.run_rule_pass(memory, cancelled=lambda: next(asked) > 7)
-    assert 0 < len(texts(memory)) < 30 and done.left
+    assert 0 < len(active_texts(memory)) < 30 and done.left
     assert all(attempts == 0 for *_, attempts in entries(memory))
     rule_pass.run_rule_pass(memory)
-    assert len(texts(memory)) == 30
+    assert len(active_texts(memory)) == 30
     assert rule_pass.run_rule_pass(memory, seconds=0).read == 0
 
 
@@ -507,7 +494,7 @@ def test_three_processes_learn_everything_once(memory: Memory) -> None:
     assert [other.communicate(timeout=60)[0].strip() for other in others] == ["0"] * 3
     rule_pass.run_rule_pass(memory)
     learned = sorted(step.reason for step in memory.history.steps(actor="talk:monday"))
-    assert entries(memory) == [] and len(learned) == len(texts(memory)) + len(waiting(memory)) == 60
+    assert entries(memory) == [] and len(learned) == len(active_texts(memory)) + len(waiting(memory)) == 60
 
 
 def name(number: int) -> str:

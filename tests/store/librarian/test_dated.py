@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 from support.cases import load_cases
-from support.filled import share_memory
+from support.filled import own_memory, share_memory
 from support.tables import each
 
 from store.librarian.librarian import Librarian
@@ -39,13 +39,7 @@ def fill_history(memory: Memory, clock: Clock) -> None:
         clock.advance(days=30)
 
 
-shared = share_memory(fill_history)
-
-
-@pytest.fixture
-def history(memory: Memory, clock: Clock) -> Memory:
-    fill_history(memory, clock)
-    return memory
+shared, history = share_memory(fill_history), own_memory(fill_history)
 
 
 @each("question, first", CASES["dated"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import Clock
+from support.cases import load_cases
 from support.chats import Scripted
-from support.filled import share_memory
+from support.filled import own_memory, share_memory
 from support.ollama_server import OllamaServer
 
 from bench.questions import is_in
@@ -15,6 +16,8 @@ from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search.results import SearchAnswer as Found
 from store.text.words import LETTERS_PATTERN
+
+CASES = load_cases(__file__)
 
 
 def fill_told(memory: Memory, clock: Clock) -> None:
@@ -29,30 +32,14 @@ def fill_told(memory: Memory, clock: Clock) -> None:
     clock.advance(days=100)
 
 
-shared = share_memory(fill_told)
-
-
-@pytest.fixture
-def told(memory: Memory, clock: Clock) -> Memory:
-    fill_told(memory, clock)
-    return memory
+shared, told = share_memory(fill_told), own_memory(fill_told)
 
 
 def ask(memory: Memory, question: str, last: LibrarianAnswer | None = None) -> LibrarianAnswer:
     return Librarian(memory).ask(question, last=last)
 
 
-@pytest.mark.parametrize(
-    "question, first",
-    [
-        ("why do we use SQLite?", "D#2"),
-        ("¿por qué usamos SQLite?", "D#2"),
-        ("¿dónde está la oficina?", "F#1"),
-        ("when does the accountant come?", "F#2"),
-        ("which commit made it one file, no server?", "C#a1b2c3d"),
-        ("how do we deploy?", "F#3"),
-    ],
-)
+@pytest.mark.parametrize("question, first", CASES["first"])
 def test_without_a_model_the_order_is_the_searchs(shared: Memory, question: str, first: str) -> None:
     answer = ask(shared, question)
     assert answer.sources[0] == first and answer.by == "" and "by rule" in answer.line
@@ -72,16 +59,7 @@ NEAR = (
 )
 
 
-@pytest.mark.parametrize(
-    ("question", "near"),
-    [
-        ("why not Mongo?", False),
-        ("why don't we use MongoDB?", False),
-        ("¿por qué no usamos Mongo?", False),
-        ("why did we not settle on Mongo for the sessions?", True),
-        ("¿por qué no fuimos con MongoDB?", True),
-    ],
-)
+@pytest.mark.parametrize(("question", "near"), CASES["why_not"])
 def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, question: str, near: bool) -> None:
     """Where more is asked, that may not be the answer."""
     options = {"alternatives": ("MongoDB in a container",), "rationale": "nothing to run"}
@@ -184,17 +162,7 @@ def test_a_record_that_says_something_else_was_done_is_only_near(changed: Memory
     assert ask(changed, "who removed the logo of Redis?").text.startswith(NEAR)
 
 
-@pytest.mark.parametrize(
-    "question, says",
-    [
-        ("why was yargs merged into the parser of options?", "No record has “yargs”; these come nearest."),
-        ("who moved the parser from gitlab to bazel?", "No record has “gitlab” or “bazel”; these come nearest."),
-        (
-            "¿quién pasó el parser a yargs?",
-            "Quizás ningún registro lo diga",
-        ),  # what has no Spanish record is no word that is missing
-    ],
-)
+@pytest.mark.parametrize("question, says", CASES["no_word"])
 def test_a_word_that_no_record_has_is_named(memory: Memory, question: str, says: str) -> None:
     """What is near for the other words looked like the answer."""
     memory.facts.remember("The parser of the options was merged into the core by Ana, and it is not slow.")
@@ -264,17 +232,7 @@ def changed(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("question", "quoted"),
-    [
-        ("what was the first commit?", ["C#0000001"]),
-        ("¿cuál fue el primer commit?", ["C#0000001"]),
-        ("what was the last commit?", ["C#0000019"]),
-        ("how many commits are there?", ["C#0000001", "C#0000019"]),
-        ("how many commits did Ana make?", ["C#0000001", "C#0000018"]),
-        ("what was the first commit since 2026-03-02?", ["C#0000002"]),
-    ],
-)
+@pytest.mark.parametrize(("question", "quoted"), CASES["ends"])
 def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, question: str, quoted: list[str]
 ) -> None:

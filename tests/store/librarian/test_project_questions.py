@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Clock
 from support.cases import load_cases
-from support.filled import share_memory
+from support.filled import own_memory, share_memory
 from support.repositories import create, git
 from support.tables import each
 
@@ -92,13 +92,7 @@ def fill_ferry(memory: Memory, clock: Clock) -> None:
     on(TODAY)
 
 
-shared = share_memory(fill_ferry)
-
-
-@pytest.fixture
-def ferry(memory: Memory, clock: Clock) -> Memory:
-    fill_ferry(memory, clock)
-    return memory
+shared, ferry = share_memory(fill_ferry), own_memory(fill_ferry)
 
 
 def ask(memory: Memory, question: str) -> LibrarianAnswer:

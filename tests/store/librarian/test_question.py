@@ -6,7 +6,7 @@ import pytest
 from conftest import Clock
 from support.cases import load_cases
 from support.chats import Scripted
-from support.filled import share_memory
+from support.filled import own_memory, share_memory
 from support.tables import each
 
 from store.librarian.answer import LibrarianAnswer
@@ -57,13 +57,7 @@ def fill_told(memory: Memory, clock: Clock) -> None:
     clock.advance(days=1)
 
 
-shared = share_memory(fill_told)
-
-
-@pytest.fixture
-def told(memory: Memory, clock: Clock) -> Memory:
-    fill_told(memory, clock)
-    return memory
+shared, told = share_memory(fill_told), own_memory(fill_told)
 
 
 # numbers of nothing, and what is not worked out

@@ -7,19 +7,14 @@ from pathlib import Path
 
 import pytest
 from conftest import Clock
+from support.cases import load_cases
 
 from store.librarian.answer import LibrarianAnswer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.upkeep.background_embedding import embed_waiting
 
-FACTS = (
-    "The ferry leaves Colonia at eight",
-    "Marta Gómez keeps the books of the company",
-    "El muelle de Colonia cierra a las 22 horas en verano",
-    "Invoices are sent on the first of each month",
-    "The captain is called Aníbal",
-)
+CASES = load_cases(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +25,7 @@ def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         path: Path = tmp_path_factory.mktemp("ferry") / ".memoranda" / "memory.db"
         clock = Clock()
         with Memory.open(str(path), "cli", clock) as memory:
-            for text in FACTS:
+            for text in CASES["facts"]:
                 memory.facts.remember(text)
             memory.tasks.add_task("renew the mooring contract")
             memory.decisions.decide("Paint the hull", "blue")
@@ -44,16 +39,7 @@ def ask(memory: Memory, question: str) -> LibrarianAnswer:
     return Librarian(memory).ask(question)
 
 
-@pytest.mark.parametrize(
-    ("question", "nothing", "near"),
-    [
-        ("is anything still pending from October?", "There are no records about that.", "A#1"),
-        ("which tasks were left open in 2020?", "There are no records about that.", "A#1"),
-        ("¿queda algo pendiente de octubre?", "No hay registros sobre eso.", "A#1"),
-        ("what did we decide in March?", "There are no records about that.", "D#1"),
-        ("¿qué decidimos en marzo?", "No hay registros sobre eso.", "D#1"),
-    ],
-)
+@pytest.mark.parametrize(("question", "nothing", "near"), CASES["another_time"])
 def test_what_passes_at_another_time_is_nearest(memory: Memory, question: str, nothing: str, near: str) -> None:
     memory.tasks.add_task("renew the mooring contract")
     memory.decisions.decide("Paint the hull", "blue")
@@ -62,15 +48,7 @@ def test_what_passes_at_another_time_is_nearest(memory: Memory, question: str, n
     assert answer.near is not None and answer.near.citations == (near,)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "who works at the customs desk?",
-        "where is the chess club?",
-        "which dentist sees the twins on Fridays?",
-        "kind:fact chess club",
-    ],
-)
+@pytest.mark.parametrize("question", CASES["nearest"])
 def test_the_nearest_are_listed_where_no_word_occurs(ferry: Memory, question: str) -> None:
     """As they are where a word does; a search does not show them."""
     answer = ask(ferry, question)
@@ -91,48 +69,18 @@ def test_a_count_of_nothing_stays_a_count(memory: Memory) -> None:
     assert answer.text.startswith("0 tasks: none matches") and not answer.nothing
 
 
-CLOSES = "El muelle de Colonia cierra a las 22 en verano y a las 20 en invierno"
-
-
 @pytest.mark.parametrize(
-    ("question", "head"),
-    [
-        ("¿a qué hora exacta cierra el muelle de Colonia en verano?", "Lo más cercano: «El muelle"),
-        ("¿cada año el muelle de Colonia cierra en invierno?", "Lo más cercano: «El muelle"),
-        (
-            "¿quién pinta el muelle de Colonia cuando se abre la torre cada año?",
-            "Quizás ningún registro lo diga; estos son los más cercanos. «",
-        ),
-    ],
+    "language, question, head", [(language, *row) for language in ("spanish", "english") for row in CASES[language]]
 )
-def test_most_words_of_the_question_raise_no_doubt(memory: Memory, question: str, head: str) -> None:
-    memory.facts.remember(CLOSES)
-    for text in ("La hora exacta se ve en la torre", "Quién abre el barco lo pinta cada año"):
-        memory.facts.remember(text)
-    answer = ask(memory, question)
-    assert answer.text.startswith(head) and not answer.exact
-
-
-@pytest.mark.parametrize(
-    ("question", "head"),
-    [
-        ("at what hour does the pier of Colonia close in summer?", "The nearest: “The pier"),
-        (
-            "who paints the pier of Colonia on the tower, and when?",
-            "Perhaps no record says that; these come nearest. “",
-        ),
-    ],
-)
-def test_so_it_is_in_english(memory: Memory, question: str, head: str) -> None:
-    memory.facts.remember("The pier of Colonia closes at ten in summer, and at eight in winter")
-    for text in ("The hour is seen on the tower", "Greta paints boats, and tells when"):
+def test_most_words_of_the_question_raise_no_doubt(memory: Memory, language: str, question: str, head: str) -> None:
+    for text in CASES["pier"][language]:
         memory.facts.remember(text)
     answer = ask(memory, question)
     assert answer.text.startswith(head) and not answer.exact
 
 
 def test_no_answer_by_rule_claims_that_no_record_says_it(memory: Memory) -> None:
-    memory.facts.remember(CLOSES)
+    memory.facts.remember(CASES["pier"]["spanish"][0])
     memory.facts.remember("La hora se ve en la torre")
     for question in ("¿a qué hora cierra el muelle?", "¿la torre del muelle?", "muelle torre hora"):
         assert "Ningún registro dice" not in ask(memory, question).text

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 
 import pytest
+from support.cases import load_cases
 
 from store.memory import Memory
 from store.search.results import SearchAnswer
+
+CASES = load_cases(__file__)
 
 
 @pytest.fixture(autouse=True)
@@ -14,21 +17,9 @@ def switched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
 
 
-FACTS = (
-    "科技周刊第226期似乎有笔误",
-    "双列菜单模式下新增深色侧边栏 (#7542)",
-    "リリースは毎週火曜日、mainブランチから行う",
-    "เซิร์ฟเวอร์ทดสอบอยู่ที่ดูไบ",
-    "배포서버에 접속할 때는 VPN이 필요하다",
-    "🚀 Deploy the rocket 👩‍👩‍👧‍👦 on Fridays",
-    "a → b, and 3 ≤ 4",
-    "El importador salta las líneas vacías",
-)
-
-
 @pytest.fixture
 def filled(memory: Memory) -> Memory:
-    for text in FACTS:
+    for text in CASES["facts"]:
         memory.facts.remember(text)
     return memory
 
@@ -41,25 +32,7 @@ def marked(answer: SearchAnswer) -> list[str]:
     return [hit.snippet[start:end] for hit in answer.hits for start, end in hit.marks]
 
 
-@pytest.mark.parametrize(
-    ("query", "facts"),
-    [
-        ("周刊", [1]),
-        ("周", [1]),
-        ("226期", [1]),
-        ("菜单", [2]),
-        ("火曜日", [3]),
-        ("ブランチ", [3]),
-        ("ทดสอบ", [4]),
-        ("서버", [5]),
-        ("🚀", [6]),
-        ("👩‍👩‍👧‍👦", [6]),
-        ("→", [7]),
-        ("≤", [7]),
-        ("“周刊”", [1]),
-        ("第 期", [1]),
-    ],
-)
+@pytest.mark.parametrize(("query", "facts"), CASES["queries"])
 def test_a_part_of_a_text_without_spaces_is_found_exactly(filled: Memory, query: str, facts: Sequence[int]) -> None:
     answer = filled.search(query)
     assert (found(answer), answer.verdict, answer.total) == (list(facts), "exact", 1)

@@ -8,6 +8,7 @@ from conftest import Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import bench_cases, load_cases
+from support.learned import active_texts
 from support.tables import each
 
 from store.conversations.turns import NewTurn
@@ -202,9 +203,7 @@ def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question
 def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> None:
     memory.turns.add_turns("talk", [NewTurn("user", text)])
     rule_pass.run_rule_pass(memory)
-    texts = [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now))]
-    texts += [one.text for one in memory.inbox.waiting()]
-    (text,) = texts
+    (text,) = [*active_texts(memory), *(one.text for one in memory.inbox.waiting())]
     assert any(word in text.lower() for word in ("always", "never", "siempre", "nunca", "jamás"))
 
 
