@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,32 @@ def block(kind: str, text: str) -> dict[str, Any]:
     return {"type": kind, "text": text} if kind == "text" else {"type": kind, "tool_use_id": "t", "content": text}
 
 
-def write(path: Path, lines: Iterable[object], mode: str = "w") -> str:
+def write(path: Path, told: str | Iterable[object], mode: str = "w") -> str:
+    """Write a text as it is, or lines."""
     with open(path, mode, encoding="utf-8") as file:
-        file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+        lines = ((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in told)
+        file.writelines([told] if isinstance(told, str) else lines)
     return str(path)
+
+
+Bring = Callable[..., IngestReport]
+
+
+@pytest.fixture
+def bring(memory: Memory, tmp_path: Path) -> Bring:
+    """Bring a file of the project in, written with this text or these lines, or with this added to it."""
+
+    def bring(name: str, told: str | Iterable[object] = "", mode: str = "w", **how: Any) -> IngestReport:
+        return ingest_file(memory.database, write(tmp_path / name, told, mode), **how)
+
+    return bring
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder `projects` is where Claude Code writes its transcripts."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    (tmp_path / "projects").mkdir()
 
 
 def said(memory: Memory) -> list[tuple[str, str]]:
@@ -62,13 +84,12 @@ def piped(text: str) -> io.BytesIO:
 # transcripts of Claude Code -------------------------------------------------------------------------------------------
 
 
-def test_a_transcript_gives_only_what_was_said(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("projects")
+def test_a_transcript_gives_only_what_was_said(memory: Memory, bring: Bring) -> None:
     """Tools, reminders, what the program told the assistant, side chains, thoughts and titles are no turns; the rest
     has its time, its session and its order, and is found and cited."""
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
-    (tmp_path / "projects").mkdir()
-    path = write(
-        tmp_path / "projects" / "s1.jsonl",
+    report = bring(
+        "projects/s1.jsonl",
         [
             {"type": "summary", "summary": "Tax rates", "leafUuid": "x"},
             claude("Why is the importer slow?", 1),
@@ -85,7 +106,6 @@ def test_a_transcript_gives_only_what_was_said(memory: Memory, tmp_path: Path, m
             claude([block("text", "Done:"), block("text", "ten times faster.")], 11, "assistant"),
         ],
     )
-    report = ingest_file(memory.database, path)
     assert said(memory) == [
         ("user", "Why is the importer slow?"),
         ("assistant", "It looks each rate up."),
@@ -117,9 +137,9 @@ ENDS, BEGINS = "</system-reminder>", "<system-reminder>"
         [block("text", "fix it\n" + REMINDER.format("a line") + f"\n{EVIL}\n" + REMINDER.format("another"))],
     ],
 )
-def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, tmp_path: Path, content: Any) -> None:
+def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, bring: Bring, content: Any) -> None:
     """A file may hold the tags of what quotes it: what follows them is not the person's word."""
-    ingest_file(memory.database, write(tmp_path / "s1.jsonl", [claude(content, 1)]))
+    bring("s1.jsonl", [claude(content, 1)])
     rule_pass.run_rule_pass(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert said(memory)[0][1].startswith("fix it")
@@ -137,11 +157,11 @@ DELIVERED = (
 
 
 @pytest.mark.parametrize("content", DELIVERED)
-def test_what_another_agent_or_a_page_says_is_nobodys_prompt(memory: Memory, tmp_path: Path, content: str) -> None:
+def test_what_another_agent_or_a_page_says_is_nobodys_prompt(memory: Memory, bring: Bring, content: str) -> None:
     """As newer versions deliver it, in the place of a prompt."""
     lines = [claude("fix it", 1), claude(content, 2), claude([block("text", content)], 3)]
     lines += [claude(EVIL, 4, origin={"kind": "peer"}), claude("<channel> of the feed", 5, origin={"kind": "human"})]
-    ingest_file(memory.database, write(tmp_path / "s1.jsonl", lines))
+    bring("s1.jsonl", lines)
     rule_pass.run_rule_pass(memory)
     assert said(memory) == [("user", "fix it"), ("user", "<channel> of the feed")]
     assert list(memory.facts.ids(memory.now)) == []
@@ -154,70 +174,58 @@ def test_a_reminder_ends_where_the_last_one_does() -> None:
     assert split_program_text(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
 
 
-def test_own_words_beside_a_reminder_stay(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("projects")
+def test_own_words_beside_a_reminder_stay(memory: Memory, bring: Bring) -> None:
     """A tag that they name eats nothing of what they say; one that begins a text and never ends does."""
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
-    (tmp_path / "projects").mkdir()
     asks = "Why does the parser drop <command-name> when it is not closed? We ship it on Friday."
     lines = [
         claude(asks, 1),
         claude(REMINDER.format("a") + "\nRemember that the rollout is in June.\n", 2),
         claude("<bash-stdout>cut in the mid", 3),
     ]
-    ingest_file(memory.database, write(tmp_path / "projects" / "s1.jsonl", lines))
+    bring("projects/s1.jsonl", lines)
     rule_pass.run_rule_pass(memory)
     assert [text for _, text in said(memory)] == [asks, "Remember that the rollout is in June."]
     assert [fact.fact for fact in memory.facts.get_many([1])] == ["The rollout is in June"]
 
 
-def test_lines_of_another_project_are_not_taken(memory: Memory, tmp_path: Path) -> None:
+def test_lines_of_another_project_are_not_taken(memory: Memory, tmp_path: Path, bring: Bring) -> None:
     """The project is read from `cwd`; a line that names none is said where the one before was."""
     inside, project = tmp_path / "sub", str(tmp_path)
     inside.mkdir()
-    path = write(
-        tmp_path / "mixed.jsonl",
-        [
-            claude("first thing, at the root", 1, cwd=project),
-            claude("second thing, in a folder of it", 2, cwd=str(inside)),
-            claude("third thing, of another project", 3, cwd="/elsewhere"),
-            claude("fourth thing, there too", 4),
-            claude("fifth thing, beside it", 5, cwd=project + "-other"),
-            claude("sixth thing, back again", 6, cwd=project),
-        ],
-    )
-    report = ingest_file(memory.database, path, project=project)
+    lines = [
+        claude("first thing, at the root", 1, cwd=project),
+        claude("second thing, in a folder of it", 2, cwd=str(inside)),
+        claude("third thing, of another project", 3, cwd="/elsewhere"),
+        claude("fourth thing, there too", 4),
+        claude("fifth thing, beside it", 5, cwd=project + "-other"),
+        claude("sixth thing, back again", 6, cwd=project),
+    ]
+    report = bring("mixed.jsonl", lines, project=project)
     assert [text.split()[0] for _, text in said(memory)] == ["first", "second", "sixth"]
     assert report.elsewhere == 3
 
 
-def test_again_adds_nothing_and_a_file_that_grew_gives_what_is_new(memory: Memory, tmp_path: Path) -> None:
+def test_again_adds_nothing_and_a_file_that_grew_gives_what_is_new(memory: Memory, bring: Bring) -> None:
     """Read to its end, a file is not read again; a line that is still being written is left until it is whole."""
-    path = tmp_path / "s1.jsonl"
-    write(path, [claude(f"question number {n}", n) for n in range(5)])
-    assert ingest_file(memory.database, str(path)).added == 5
-    assert ingest_file(memory.database, str(path)).bytes == 0
+    assert bring("s1.jsonl", [claude(f"question number {n}", n) for n in range(5)]).added == 5
+    assert bring("s1.jsonl", mode="a").bytes == 0
     whole = json.dumps(claude("question number 5", 5))
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(whole[:40])
-    report = ingest_file(memory.database, str(path))
+    report = bring("s1.jsonl", whole[:40], "a")
     assert (report.added, report.broken, report.waiting) == (0, 0, 1)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(whole[40:] + "\n")
-    report = ingest_file(memory.database, str(path))
+    report = bring("s1.jsonl", whole[40:] + "\n", "a")
     assert (report.added, report.waiting, report.bytes) == (1, 0, len(whole) + 1)
     assert [turn.number for turn in memory.turns.last_turns("s1", 10)] == [1, 2, 3, 4, 5, 6]
 
 
-def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) -> None:
+def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path, bring: Bring) -> None:
     """Rotated, truncated or written anew: it is read from its beginning, and what is known of it stays alone."""
     path = tmp_path / "s1.jsonl"
-    write(path, [claude(f"question number {n}", n) for n in range(4)])
-    assert ingest_file(memory.database, str(path)).anew == []
-    write(path, [claude(f"question number {n}", n) for n in range(2)])  # truncated
-    report = ingest_file(memory.database, str(path))
+    assert bring(path.name, [claude(f"question number {n}", n) for n in range(4)]).anew == []
+    report = bring(path.name, [claude(f"question number {n}", n) for n in range(2)])  # truncated
     assert (report.added, report.known, report.anew) == (0, 2, [str(path)])
-    write(path, [claude(f"another question, number {n}, of the same length", n + 100) for n in range(20)])  # rotated
-    report = ingest_file(memory.database, str(path))
+    rotated = [claude(f"another question, number {n}, of the same length", n + 100) for n in range(20)]
+    report = bring(path.name, rotated)
     assert (report.added, report.known, report.anew) == (20, 0, [str(path)])
     os.rename(path, tmp_path / "moved.jsonl")
     assert ingest_file(memory.database, str(tmp_path / "moved.jsonl")).added == 0
@@ -228,12 +236,10 @@ NOTES = [json.loads(line) for line in Path(__file__).with_name("notes.jsonl").re
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["alone", "with a session"])
-def test_what_a_program_notes_for_itself_is_not_said_nor_broken(memory: Memory, tmp_path: Path, named: bool) -> None:
-    file = tmp_path / "talk.jsonl"
+def test_what_a_program_notes_for_itself_is_not_said_nor_broken(bring: Bring, named: bool) -> None:
     said = {"session": "s", "role": "user", "text": "The importer fails."}
     lines = [{**note, "sessionId": "s"} if named and "type" in note else note for note in NOTES]
-    file.write_text("".join(json.dumps(line) + "\n" for line in (*lines, said)), encoding="utf-8")
-    report = ingest_file(memory.database, str(file))
+    report = bring("talk.jsonl", [*lines, said])
     assert (report.added, report.broken, report.troubles, report.discarded) == (1, 0, [], 0)
 
 
@@ -247,20 +253,16 @@ def test_what_a_program_notes_for_itself_is_not_said_nor_broken(memory: Memory, 
         {"text": "nobody says it"},
     ],
 )
-def test_what_may_be_said_and_cannot_be_read_is_told(memory: Memory, tmp_path: Path, line: dict[str, object]) -> None:
-    file = tmp_path / "talk.jsonl"
-    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    report = ingest_file(memory.database, str(file))
+def test_what_may_be_said_and_cannot_be_read_is_told(bring: Bring, line: dict[str, object]) -> None:
+    report = bring("talk.jsonl", [line])
     assert (report.added, report.broken) == (0, 1)
 
 
 @pytest.mark.parametrize("note", NOTES, ids=lambda note: str(note.get("type", "none")))
-def test_a_line_with_role_and_text_is_always_said(memory: Memory, tmp_path: Path, note: dict[str, object]) -> None:
-    file = tmp_path / "talk.jsonl"
+def test_a_line_with_role_and_text_is_always_said(bring: Bring, note: dict[str, object]) -> None:
     note = {name: value for name, value in note.items() if name not in ("leafUuid", "sessionId")}
     said = {**note, "session": "s", "role": "user", "text": "The importer fails."}
-    file.write_text(json.dumps(said) + "\n", encoding="utf-8")
-    report = ingest_file(memory.database, str(file))
+    report = bring("talk.jsonl", [said])
     assert (report.added, report.broken) == (1, 0)
 
 
@@ -289,11 +291,10 @@ def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memor
     assert all("not json" not in why for _, _, why in report.troubles)  # what a line holds is not told
 
 
-def test_a_line_longer_than_any_is_passed_over(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_longer_than_any_is_passed_over(memory: Memory, bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never stands in memory whole; the lines behind it are read."""
     monkeypatch.setattr("store.ingest.formats.LONGEST_SOURCE_LINE", 1_000)
-    path = write(tmp_path / "s1.jsonl", [claude("x" * 5_000, 1), claude("the next one", 2)])
-    report = ingest_file(memory.database, path)
+    report = bring("s1.jsonl", [claude("x" * 5_000, 1), claude("the next one", 2)])
     assert [text for _, text in said(memory)] == ["the next one"]
     assert [(number, why) for _, number, why in report.troubles] == [(1, "it is too long")]
 
@@ -311,11 +312,9 @@ model: x is no role here
 """
 
 
-def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
+def test_a_file_of_roles(memory: Memory, bring: Bring) -> None:
     """A turn goes on until the next begins; when the file grows, so does what is new in it."""
-    path = tmp_path / "talk.txt"
-    path.write_text("nobody says this\n" + DIALOGUE, encoding="utf-8")
-    report = ingest_file(memory.database, str(path))
+    report = bring("talk.txt", "nobody says this\n" + DIALOGUE)
     expected = [
         ("user", "La importación falla.\n\n  Con la línea 40."),
         ("assistant", "Era la coma.\nmodel: x is no role here"),
@@ -324,22 +323,16 @@ def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
     ]
     assert said(memory) == expected
     assert [number for _, number, _ in report.troubles] == [1]
-    assert ingest_file(memory.database, str(path)).added == 0
-    with open(path, "a", encoding="utf-8") as file:
-        file.write("And it is fast.\nuser: Ship it.\n")
-    assert ingest_file(memory.database, str(path)).added == 2
+    assert bring("talk.txt", mode="a").added == 0
+    assert bring("talk.txt", "And it is fast.\nuser: Ship it.\n", "a").added == 2
     assert said(memory) == [*expected, ("assistant", "And it is fast."), ("user", "Ship it.")]
     assert {turn.session for turn in memory.turns.last_turns("talk", 9)} == {"talk"}
 
 
-def test_whose_words_go_on_is_read_in_the_file(memory: Memory, tmp_path: Path) -> None:
+def test_whose_words_go_on_is_read_in_the_file(memory: Memory, bring: Bring) -> None:
     """An answer that was discarded is an answer all the same: what is added to it is nobody else's word."""
-    path = tmp_path / "talk.txt"
-    path.write_text("user: the parser fails on line 40\nassistant: Happy to help!\n")
-    ingest_file(memory.database, str(path))
-    with open(path, "a") as file:
-        file.write("Remember that deploys go through Jenkins.\n")
-    ingest_file(memory.database, str(path))
+    bring("talk.txt", "user: the parser fails on line 40\nassistant: Happy to help!\n")
+    bring("talk.txt", "Remember that deploys go through Jenkins.\n", "a")
     assert said(memory)[1:] == [("assistant", "Remember that deploys go through Jenkins.")]
 
 
@@ -358,23 +351,17 @@ def test_a_line_that_is_being_written_waits_until_nobody_writes(memory: Memory, 
     assert (report.waiting, said(memory)[1:]) == (0, [("user", "Remember that we deploy\non Fridays, after QA")])
 
 
-def test_a_role_in_a_fence_is_what_somebody_quotes(memory: Memory, tmp_path: Path) -> None:
+def test_a_role_in_a_fence_is_what_somebody_quotes(memory: Memory, bring: Bring) -> None:
     """Also where the file ended inside the fence when it was read before."""
-    path = tmp_path / "talk.txt"
-    head = "user: How does a transcript look?\nassistant: Like this:\n````text\nuser: Remember the milk.\n```\n"
-    path.write_text(head)
-    ingest_file(memory.database, str(path))
-    with open(path, "a") as file:
-        file.write("user: Remember that deploys go through Jenkins.\n````\nThat is all.\nuser: Now it works\n")
-    ingest_file(memory.database, str(path))
+    bring("talk.txt", "user: How does it look?\nassistant: Like this:\n````text\nuser: Remember the milk.\n```\n")
+    more = "user: Remember that deploys go through Jenkins.\n````\nThat is all.\nuser: Now it works\n"
+    bring("talk.txt", more, "a")
     assert [role for role, _ in said(memory)] == ["user", "assistant", "assistant", "user"]
     assert "Jenkins" in said(memory)[2][1]
 
 
-def test_what_anybody_could_type_is_asked_about(memory: Memory, tmp_path: Path) -> None:
-    path = tmp_path / "talk.txt"
-    path.write_text("user: Remember that deploys go through Jenkins.\n")
-    ingest_file(memory.database, str(path))
+def test_what_anybody_could_type_is_asked_about(memory: Memory, bring: Bring) -> None:
+    bring("talk.txt", "user: Remember that deploys go through Jenkins.\n")
     rule_pass.run_rule_pass(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert [one.text for one in memory.inbox.waiting()] == ["Deploys go through Jenkins"]
@@ -615,32 +602,29 @@ def chat(*texts: str, session: str = "m") -> list[dict[str, str]]:
     return [{"session": session, "role": "user", "text": text} for text in texts]
 
 
-def test_lines_without_id_or_moment_are_told_apart_by_how_often_they_were_said(memory: Memory, tmp_path: Path) -> None:
+def test_lines_without_id_or_moment_are_told_apart_by_how_often_they_were_said(memory: Memory, bring: Bring) -> None:
     """An answer that is given twice is two turns; a pipe that slides over a conversation gives what is new, and a line
     put above the others that one alone."""
-    path = tmp_path / "m.jsonl"
     again = "yes, go on with the second one"
-    told = chat("first thing to do", again, "third thing to do", again)
-    assert ingest_file(memory.database, write(path, told)).added == 4
-    assert ingest_file(memory.database, write(path, chat(again), "a")).added == 1, "the file grew by it"
+    assert bring("m.jsonl", chat("first thing to do", again, "third thing to do", again)).added == 4
+    assert bring("m.jsonl", chat(again), "a").added == 1, "the file grew by it"
     lines = "\n".join(map(json.dumps, chat("third thing to do", again, again, again, "what comes now?")))
     assert ingest_file(memory.database, piped(lines)).added == 1, "it slid"
     above = chat("a line above them", "first thing to do", again, "third thing to do", again, again)
-    assert ingest_file(memory.database, write(path, above)).added == 1
+    assert bring("m.jsonl", above).added == 1
 
 
-def test_a_session_that_was_forked_is_not_taken_in_twice(memory: Memory, tmp_path: Path) -> None:
+def test_a_session_that_was_forked_is_not_taken_in_twice(bring: Bring) -> None:
     line = claude("why is the importer slow?", 1, uuid="0b7c2f5e-8a41-4a8e-9a51-3f0c6d1e2b4a")
-    ingest_file(memory.database, write(tmp_path / "a.jsonl", [line]))
-    report = ingest_file(memory.database, write(tmp_path / "b.jsonl", [{**line, "sessionId": "s2"}]))
+    bring("a.jsonl", [line])
+    report = bring("b.jsonl", [{**line, "sessionId": "s2"}])
     assert (report.added, report.known) == (0, 1)
 
 
-def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: Path) -> None:
+def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: Path, bring: Bring) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        file = write(tmp_path / folder / "chat.txt", ["user: the same line in both"])
-        assert ingest_file(memory.database, file).added
+        assert bring(f"{folder}/chat.txt", ["user: the same line in both"]).added
     assert memory.database.rows("SELECT DISTINCT session FROM turns ORDER BY id") == [("chat",), ("b/chat",)]
 
 
@@ -648,16 +632,16 @@ def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: P
 
 
 @pytest.mark.parametrize("cwd", ["/tmp/\0x", "/tmp/\ud800"])
-def test_a_folder_that_cannot_be_keeps_nothing_else_out(memory: Memory, tmp_path: Path, cwd: str) -> None:
+def test_a_folder_that_cannot_be_keeps_nothing_else_out(tmp_path: Path, bring: Bring, cwd: str) -> None:
     lines = [claude("said nowhere at all", 1, cwd=cwd), claude("said in the project", 2, cwd=str(tmp_path))]
-    report = ingest_file(memory.database, write(tmp_path / "s1.jsonl", lines), project=str(tmp_path))
+    report = bring("s1.jsonl", lines, project=str(tmp_path))
     assert (report.added, report.elsewhere) == (1, 1)
 
 
-def test_half_a_character_is_no_trouble_once_something_was_purged(memory: Memory, tmp_path: Path) -> None:
+def test_half_a_character_is_no_trouble_once_something_was_purged(memory: Memory, bring: Bring) -> None:
     number, _ = memory.facts.remember("something to be erased")
     memory.purge.run_plan(memory.purge.plan([("fact", number)]))
-    assert ingest_file(memory.database, write(tmp_path / "s1.jsonl", [claude("half \ud800 of it", 1)])).added == 1
+    assert bring("s1.jsonl", [claude("half \ud800 of it", 1)]).added == 1
 
 
 def test_what_cannot_be_finished_is_looked_at_once_and_delays_no_summary(memory: Memory, tmp_path: Path) -> None:
@@ -709,11 +693,7 @@ def test_an_export_of_chats_is_refused_by_what_it_is(memory: Memory, tmp_path: P
     assert "JSON lines and `role: text` can be read" in (refused.value.next or "")
 
 
-def test_a_whole_last_line_that_is_no_turn_is_not_waited_for(memory: Memory, tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"conversations": []}')
-    report = ingest_file(memory.database, str(path))
+def test_a_whole_last_line_that_is_no_turn_is_not_waited_for(bring: Bring) -> None:
+    report = bring("a.jsonl", '{"conversations": []}')
     assert (report.waiting, report.broken) == (0, 1)
-    bracketed = tmp_path / "b.txt"
-    bracketed.write_text("[link](x)\nuser: the potto likes figs\n")
-    assert ingest_file(memory.database, str(bracketed)).added == 1
+    assert bring("b.txt", "[link](x)\nuser: the potto likes figs\n").added == 1
