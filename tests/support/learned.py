@@ -1,8 +1,11 @@
 """What a person says in a session, to be learned from, and which facts a memory then has."""
 
+from typing import Any
+
 from store.base.clock import days_before
 from store.base.models import Fact
 from store.conversations.turns import NewTurn
+from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.memory import Memory
 
 
@@ -10,6 +13,12 @@ def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "age
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
     return memory.turns.add_turns(session, [NewTurn("user", text, at=at) for text in texts], origin)
+
+
+def hear(memory: Memory, *texts: str, **how: Any) -> RulePassResult:
+    """Say it, and let rules read it."""
+    say(memory, *texts, **how)
+    return run_rule_pass(memory)
 
 
 def active_facts(memory: Memory) -> list[Fact]:

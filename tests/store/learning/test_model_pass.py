@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.cases import load_cases
-from support.learned import active_texts, say
+from support.learned import active_texts, hear, say
 from support.model_use import by_task
 from support.ollama_server import OllamaServer
 
@@ -143,7 +143,7 @@ def set_mode(memory: Memory, mode: str = "smart") -> None:
 
 
 def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    mind.facts = {"panadería": BAKERY}
     (turn,) = say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
     assert rule_pass.run_rule_pass(memory).learned.facts
     assert memory.inbox.waiting() == [], "rules have nothing to ask"
@@ -183,15 +183,13 @@ def test_what_tells_nothing_or_a_switch_forbids_is_not_kept_for_a_model(memory: 
 
 def test_only_so_many_turns_wait_for_a_model_the_newest(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extraction_queue, "MOST_WAITING", 6)
-    say(memory, *(f"Mi viejo tiene {number} panaderías en Salto." for number in range(2, 12)))
-    rule_pass.run_rule_pass(memory)
+    hear(memory, *(f"Mi viejo tiene {number} panaderías en Salto." for number in range(2, 12)))
     assert {turn for turn, *_ in entries(memory)} == {8, 9, 10}
 
 
 def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"fintech": "Trabaja en una fintech", "lento": "El build es lento"}
-    say(memory, "Recordá que el build es muy lento.", "Trabajo en una fintech, somos 5.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, "Recordá que el build es muy lento.", "Trabajo en una fintech, somos 5.")
     before = [one.text for one in memory.inbox.waiting()]
     model_pass.run_model_pass(memory)
     assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabajo en una fintech, somos 5"]
@@ -215,7 +213,7 @@ def test_what_an_undo_took_out_is_not_asked_again(memory: Memory, mind: Mind, se
     (turn,) = say(memory, f"{BAKERY}.")
     memory.facts.remember("Mi viejo tiene una panadería en Salto")
     memory.history.undo(memory.history.steps(limit=1)[0].seq)
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    mind.facts = {"panadería": BAKERY}
     assert read(memory).asked == () and server.asked and turn
 
 
@@ -264,7 +262,7 @@ def test_a_hostile_turn_is_not_even_shown(memory: Memory, mind: Mind, server: Ol
 
 
 def test_a_turn_perhaps_of_others_is_not_shown(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    mind.facts = {"panadería": BAKERY}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
         extraction_queue.enqueue_for_model(write, turn)
@@ -328,8 +326,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
 @pytest.mark.parametrize("fault", ["html", "length", "no done", "hangs"])
 def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, server: OllamaServer, fault: str) -> None:
     memory.config.find_value("agent.patience").value = 0.2  # type: ignore[union-attr]
-    say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
     pending_then = entries(memory)
     server.fault = fault
     for attempt in range(1, 4):
@@ -352,8 +349,7 @@ def test_after_three_failures_a_model_gives_up(memory: Memory, clock: Any, serve
 
 @pytest.mark.parametrize("fault", ["busy", "bad gateway"])
 def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaServer, fault: str) -> None:
-    say(memory, f"{BAKERY}.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, f"{BAKERY}.")
     before = for_facts(memory)
     server.fault = fault
     done = model_pass.run_model_pass(memory)
@@ -361,8 +357,7 @@ def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaSe
 
 
 def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, server: OllamaServer) -> None:
-    say(memory, f"{BAKERY}.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, f"{BAKERY}.")
     before = for_facts(memory)
     assert model_pass.is_model_due(memory)
     server.close()
@@ -372,8 +367,7 @@ def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, serve
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: OllamaServer, fault: str) -> None:
-    say(memory, f"{BAKERY}.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, f"{BAKERY}.")
     before = for_facts(memory)
     server.fault = fault
     done = model_pass.run_model_pass(memory, cancelled=pressed_once_begun(server))
@@ -383,8 +377,7 @@ def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: Olla
 
 
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
-    say(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
     assert model_pass.is_model_due(memory)
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run_plan(plan, range(len(plan.places)))
@@ -395,7 +388,7 @@ def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServ
 
 def test_a_turn_purged_while_the_model_thinks_leaves_nothing(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     (turn,) = say(memory, f"{BAKERY}.")
-    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    mind.facts = {"panadería": BAKERY}
 
     rule_pass.run_rule_pass(memory)
     meanwhile(memory, mind, f"DELETE FROM turns WHERE id = {turn}")
@@ -404,8 +397,7 @@ def test_a_turn_purged_while_the_model_thinks_leaves_nothing(memory: Memory, min
 
 
 def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    say(memory, f"{BAKERY}.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, f"{BAKERY}.")
     other = Lease(memory.database, model_pass.MODEL_LEASE)
     assert other.acquire()
     assert model_pass.run_model_pass(memory).read == 0 and not server.asked
@@ -434,8 +426,7 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
         with Memory.open(memory.location.path, "mcp", memory.database.clock) as other:
             other.facts.remember("El mate va sin azúcar")
 
-    say(memory, f"{BAKERY}.")
-    rule_pass.run_rule_pass(memory)
+    hear(memory, f"{BAKERY}.")
     mind.meanwhile = write
     assert model_pass.run_model_pass(memory).read == 2 and "El mate va sin azúcar" in active_texts(memory)
 

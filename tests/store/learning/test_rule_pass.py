@@ -11,7 +11,7 @@ from conftest import NOON, Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import bench_cases, load_cases
-from support.learned import active_facts, active_texts, say
+from support.learned import active_facts, active_texts, hear, say
 
 from store.base.clock import days_before
 from store.base.errors import InvalidInput
@@ -32,12 +32,6 @@ BENCH = bench_cases("extraction")
 
 
 NOTHING = rule_pass.LearningResult()
-
-
-def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.RulePassResult:
-    """Say it, and let it be read."""
-    say(memory, *texts, **how)  # type: ignore[arg-type]
-    return rule_pass.run_rule_pass(memory)
 
 
 def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:

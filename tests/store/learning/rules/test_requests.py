@@ -8,10 +8,9 @@ from conftest import Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.cases import bench_cases, load_cases
-from support.learned import active_texts
+from support.learned import active_texts, hear
 from support.tables import each
 
-from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest_file
 from store.learning import rule_pass, sentences
 from store.learning.rules import extract_by_rule, find_candidates
@@ -166,11 +165,9 @@ def test_a_marked_turn_reaches_the_model_too() -> None:
 def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) -> None:
     number, _ = memory.facts.remember("LLM principal: Kimi K2.5")
     clock.advance(days=50)
-    memory.turns.add_turns("s", [NewTurn("user", "sigo usando Kimi")])
-    assert rule_pass.run_rule_pass(memory).learned.confirmed == (number,)
+    assert hear(memory, "sigo usando Kimi").learned.confirmed == (number,)
     clock.advance(days=1)
-    memory.turns.add_turns("s", [NewTurn("user", "sigo usando Kimi")], "import:chats")
-    assert rule_pass.run_rule_pass(memory).learned.confirmed == ()
+    assert hear(memory, "sigo usando Kimi", origin="import:chats").learned.confirmed == ()
     assert [(one.kind, one.target) for one in memory.inbox.waiting()] == [("confirm", number)]
 
 
@@ -178,8 +175,7 @@ def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) 
 def test_what_is_no_longer_so_confirms_nothing(memory: Memory, clock: Clock, said: str) -> None:
     memory.facts.remember("Uso Kimi")
     clock.advance(days=50)
-    memory.turns.add_turns("s", [NewTurn("user", said)])
-    assert rule_pass.run_rule_pass(memory).learned.confirmed == ()
+    assert hear(memory, said).learned.confirmed == ()
 
 
 @pytest.mark.parametrize("line", ['{"role": "user", "text": "%s"}', "user: %s"])
@@ -201,8 +197,7 @@ def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question
 
 @pytest.mark.parametrize("text", CASES["always"])
 def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> None:
-    memory.turns.add_turns("talk", [NewTurn("user", text)])
-    rule_pass.run_rule_pass(memory)
+    hear(memory, text)
     (text,) = [*active_texts(memory), *(one.text for one in memory.inbox.waiting())]
     assert any(word in text.lower() for word in ("always", "never", "siempre", "nunca", "jamás"))
 
@@ -214,6 +209,5 @@ def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])
 def test_what_is_to_be_done_once_is_not_kept(memory: Memory, text: str) -> None:
-    memory.turns.add_turns("talk", [NewTurn("user", text)])
-    rule_pass.run_rule_pass(memory)
+    hear(memory, text)
     assert not memory.facts.ids(memory.now) and not memory.inbox.waiting()
