@@ -186,14 +186,6 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
 # a dead server --------------------------------------------------------------------------------------------------------
 
 
-def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
-    config = configured(agent_host="127.0.0.1:9")
-    assert model_selection.open_selected_model(config) is None
-    step = read_model_status(config).chosen_step
-    assert step.who == "rules"
-    assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
-
-
 def test_a_dead_server_is_left_alone_for_a_while_and_longer_each_time() -> None:
     now = 0.0
     server = CircuitBreaker(lambda: now)

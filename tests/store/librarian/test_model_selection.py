@@ -19,6 +19,7 @@ from store.librarian.chat import ModelPuller, PullResult, RateMeter, complete_ad
 from store.librarian.model_selection import (
     SELECTION_ORDER,
     USUAL_MODEL,
+    open_selected_model,
     probe_model,
     read_model_status,
     read_server_info,
@@ -172,10 +173,12 @@ def test_the_order_is_told_to_its_end(server: ModelServer, configured: Callable[
 
 def test_without_a_server_rules_answer_and_say_why(server: ModelServer, configured: Callable[..., Config]) -> None:
     server.close()
-    found = read_model_status(configured(model="llama3.2:1b"))
+    config = configured(model="llama3.2:1b")
+    found = read_model_status(config)
     assert (found.model, found.state, found.chosen_step.who) == ("", "rules", "rules")
-    assert found.chosen_step.reason.startswith("Nothing answers at 127.0.0.1")
-    assert "llama3.2:1b" in found.steps[1].reason
+    assert found.chosen_step.reason == f"Nothing answers at 127.0.0.1:{server.port}."
+    assert found.chosen_step.next.startswith("Start Ollama: ollama serve")
+    assert "llama3.2:1b" in found.steps[1].reason and open_selected_model(config) is None
 
 
 def test_switched_off_nothing_is_looked_at(server: ModelServer, configured: Callable[..., Config], monkeypatch) -> None:

@@ -1,6 +1,7 @@
 """The order of what was found."""
 
 import pytest
+from support.cases import load_cases
 
 from store.search.ranking import (
     Candidate,
@@ -10,6 +11,8 @@ from store.search.ranking import (
     rank_candidates,
     vector_share,
 )
+
+CASES = load_cases(__file__)
 
 
 def test_of_what_holds_the_words_as_they_stand_statements_come_first() -> None:
@@ -73,21 +76,7 @@ def test_a_text_too_short_to_tell_has_the_language_of_the_others() -> None:
     assert ranked("dónde guardo mis opciones", *given)[0] == section
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "wrong"),
-    [
-        (
-            "dónde guarda el equipo la llave del almacén",
-            "Caspian keeps the key of the store, and it is in the drawer.",
-            "El equipo del lunes guarda silencio de todo lo que se dijo en la reunión.",
-        ),
-        (
-            "where does the team keep the key of the store",
-            "La llave del almacén la tiene Caspian, y está en el cajón de la mesa.",
-            "The team of Monday does keep silent on what was said in the meeting.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "wrong"), CASES["languages"])
 def test_an_answer_in_another_language_is_before_what_shares_words(question: str, answer: str, wrong: str) -> None:
     """Its own words cannot be found. What has nearly all words of the question is still first."""
     others = [
@@ -136,14 +125,7 @@ def test_code_without_a_vector_is_not_waiting_for_one() -> None:
     assert vector_share(logs) == 1.0 == vector_share([])
 
 
-@pytest.mark.parametrize(
-    ("question", "standing"),
-    [
-        ("could you show me how to write the login", "Always write code with types when I ask how to write it."),
-        ("which libraries are used in this project", "I prefer libraries with few dependencies."),
-        ("¿cómo escribo las pruebas?", "Por favor, siempre las pruebas antes del código."),
-    ],
-)
+@pytest.mark.parametrize(("question", "standing"), CASES["standing"])
 def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, standing: str) -> None:
     """And what says never or always in passing does not, nor an agent's own words."""
     told = "We talked about it yesterday, and it has always been so."
@@ -163,16 +145,6 @@ def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, 
     assert not any("standing" in place.why for place in order(f"how many days until {question}"))
 
 
-@pytest.mark.parametrize(
-    ("question", "own"),
-    [
-        ("How did I word my resume?", True),
-        ("How did you recommend wording my resume?", False),
-        ("What was it that you told me about my resume?", False),
-        ("¿Cómo escribí mi currículum?", True),
-        ("¿Qué me recomendaste para mi currículum?", False),
-        ("Could you show me how to write my resume?", True),
-    ],
-)
+@pytest.mark.parametrize(("question", "own"), CASES["own"])
 def test_what_somebody_was_told_is_not_their_own_to_say(question: str, own: bool) -> None:
     assert RankingQuestion(question, {}).own is own
