@@ -52,8 +52,8 @@ _MADE = {
     "age": lambda length: _draw("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", length),
     "number": lambda length: str(_drawn.randrange(10 ** (length - 1), 10**length)),
     "uuid": lambda _: uuid(),
-    "BODY": lambda _: BODY,
-    "UPPER": lambda _: UPPER,
+    "BODY": lambda length: BODY[: length or None],
+    "UPPER": lambda length: UPPER[: length or None],
     "PASSWORD": lambda _: PASSWORD,
     "": lambda _: "",
 }
@@ -66,10 +66,14 @@ def _made(form: str) -> str:
     return re.sub("<<(.*?)>>", lambda found: encoded(found[1]), text)
 
 
+_FORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
 def _read(table: str, *parts: str) -> dict[str, tuple[list[str], ...]]:
     """Return the lists of each label of a table."""
-    found = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))[table]
-    return {label: tuple([_made(form) for form in lists[part]] for part in parts) for label, lists in found.items()}
+    return {
+        label: tuple([_made(form) for form in lists[part]] for part in parts) for label, lists in _FORMS[table].items()
+    }
 
 
 # label: secrets that are redacted completely, look-alikes that are kept; and before them the places for a secret
@@ -78,6 +82,11 @@ CONTEXTS = _read("contexts", "places", "secrets", "kept")
 # without a secret
 _TEXTS = Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
 SENTENCES = [text for texts in tomllib.loads(_TEXTS).values() for text in texts]
+# what is told about people, and what only looks so
+PERSONAL = _read("personal", "found", "kept")
+# texts about credentials, by what becomes of them; a value: what it stands in
+TEXTS = {name: [_made(text) for text in texts] for name, texts in _FORMS["texts"].items()}
+GIVEN = {_made(value): forms for value, forms in _FORMS["given"].items()}
 
 
 def label_of(name: str) -> str:
