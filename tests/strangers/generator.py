@@ -21,18 +21,7 @@ from store.records.facts import text_hash
 
 NOW = "2026-11-21T12:00:00.000Z"
 DAY = 86_400_000
-KINDS = (
-    "young",
-    "huge",
-    "foreign",
-    "damaged",
-    "read-only",
-    "shipped",
-    "mid-purge",
-    "other-language",
-    "no-git",
-    "other-schema",
-)
+KINDS = "young huge foreign damaged read-only shipped mid-purge other-language no-git other-schema".split()
 SECRET_WORD = "Quetzalcoatlus"  # in one fact of each project that has facts; the purge of "mid-purge" waits for it
 
 _NAMES = "Ines Tomás Marcela Yusuf Bohdan Aiko Siân Dário Wren Olga".split()
@@ -135,9 +124,8 @@ def _fill(project: Project, dice: random.Random, size: int) -> None:
         for number in range(size):
             moment += step
             text = f"{_sentence(dice, project.kind)} ({number})"
-            memory.facts.remember(
-                text, domain=dice.choice(("work", "general", "projects")), tags=[dice.choice(_THINGS)]
-            )
+            domain = dice.choice(("work", "general", "projects"))
+            memory.facts.remember(text, domain=domain, tags=[dice.choice(_THINGS)])
             project.facts.append(text)
             if number % 4 == 0:
                 memory.decisions.decide(_sentence(dice, project.kind), dice.choice(_THINGS), rationale="simpler")
@@ -147,9 +135,8 @@ def _fill(project: Project, dice: random.Random, size: int) -> None:
                 memory.events.log("gate_passed", phase="build", payload={"n": number})
         memory.iterations.start_iteration("feature", _sentence(dice, project.kind))
         memory.inbox.propose("add", {"fact": _sentence(dice, project.kind)}, origin="mcp:somebody")
-        memory.turns.add_turns(
-            "standup", [NewTurn("user", _sentence(dice, project.kind)), NewTurn("assistant", "Noted.")]
-        )
+        said = NewTurn("user", _sentence(dice, project.kind))
+        memory.turns.add_turns("standup", [said, NewTurn("assistant", "Noted.")])
         memory.checkpoints.take_checkpoint("before the move")
         memory.facts.forget([2])
         memory.facts.correct(3, "This was corrected once")

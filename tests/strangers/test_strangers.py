@@ -3,10 +3,12 @@ that a second look by other means (the file's rows, the bytes on the disk, the e
 
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,163 +25,17 @@ SEED = 20261123
 RUNNER = Path(__file__).with_name("runner.py")
 INTERNAL = ("Traceback", "defect", "nternal error", "report it", "CARRAY", "object at 0x")
 
-# what is run of each verb: that it only looks, or that it changes something
-LOOKING: dict[str, list[str]] = {
-    "list": [
-        *("list", "list --all", "list --tag ledger", "list facts --domain work --sort newest"),
-        *("list decisions", "list decisions --all", "list tasks", "list tasks --all", "list iterations"),
-        *("list --at yesterday", "list --at 2020-01-01", "list --at K#1", "list checkpoints", "list checkpoints --all"),
-        *("list events", "list events --iteration I#1", "list backups"),
-        *("list sessions", "list sessions --summaries", "list sessions --discarded"),
-    ],
-    "today": ["today", "today --state accepted", "today --origin nobody"],
-    "search": [
-        "search team",
-        "search team kind:decision",
-        "search nothing-like-this",
-        "search 'is:stale since:2d'",
-        "search --explain ledger",
-        "search 'iteration:1 kind:commit'",
-        "search author:nobody",
-        "search 'kind:task tag:ledger'",
-        "search domain:personal",
-    ],
-    "show": [
-        "show F#1",
-        "show D#1",
-        "show I#1",
-        "show T#1",
-        "show K#1",
-        "show E#1",
-        "show P#1",
-        "show A#1",
-        "show x#9",
-    ],
-    "ask": ["ask who owns the ledger", "ask --no-model ¿qué se decidió?", "ask kind:decision"],
-    "context": ["context", "context what is the team"],
-    "timeline": ["timeline", "timeline --kind commit", "timeline --since 2d"],
-    "history": [
-        "history",
-        "history --changes",
-        "history --record F#1",
-        "history --actor nobody",
-        "history --since 400d --to now",
-        "history --since 2020-01-01 --to yesterday",
-    ],
-    "checkpoint": ["checkpoint --read", "checkpoint --read --related", "checkpoint --read 99"],
-    "health": ["health", "health --check", "health --check --quick"],
-    "team": ["team", "team share", "team share work decisions --dry-run"],
-    "agents": ["agents", "agents nobody", "agents 1"],
-    "secrets": ["secrets", "secrets rules", "secrets --scan"],
-    "files": ["files", "files scan . --md --no-transcripts"],
-    "open": ["open", "open --where"],
-    "config": ["config", "config badges", "config model"],
-    "uninstall": ["uninstall --dry-run"],
-    "export": ["export", "export --markdown"],
-    "restore": ["restore 1 --dry-run"],
-    "purge": ["purge --query ledger --dry-run", "purge --check nothing-like-this"],
-    "undo": ["undo --dry-run"],
-    "backup": ["backup --verify"],
-}
-CHANGING: dict[str, list[str]] = {
-    "remember": ["remember The door is red", "remember The door is red --domain work --pin"],
-    "correct": [
-        *("correct 1 The team is now 5", "correct 99 x", "correct P#1 rather so"),
-        *("correct 1 --scope global", "correct G#1 --scope project"),
-    ],
-    "confirm": ["confirm 1", "confirm P#1", "confirm --origin nobody --yes"],
-    "forget": ["forget 1 2", "forget 99", "forget P#1"],
-    "pin": ["pin 1", "pin 1 --off"],
-    "mute": ["mute 1", "mute 1 --off"],
-    "tag": ["tag 1 blue", "tag 1 blue --off"],
-    "merge": ["merge 1 2", "merge"],
-    "decide": ["decide Paint it --chosen green"],
-    "bind": [
-        *("bind 1 README.md", "bind 1 nothing.py:3", "bind 1 --command true", "bind 1 --off", "bind 99 --off"),
-        *("bind --check", "bind --check 1 --run", "bind --check 99"),
-    ],
-    "link": ["link HEAD 1", "link HEAD 1 --off"],
-    "task": ["task add sweep", "task done 1"],
-    "iteration": [
-        *("iteration start fix the roof", "iteration complete", "iteration abandon"),
-        "iteration event gate_passed --phase build --payload '{\"n\": 1}'",
-    ],
-    "redo": ["redo"],
-    "agents": ["agents --pause --minutes 1", "agents --pause --off", "agents --pause --minutes 0"],
-    "undo": ["undo"],
-    "checkpoint": ["checkpoint here", "checkpoint --tokens 150000", "checkpoint --session-end"],
-    "restore": ["restore 1 --yes"],
-    "session": ["session flush", "session end"],
-    "import": [
-        "import export.json --dry-run",
-        "import export.json --yes",
-        "import nothing.json",
-        "import",
-        "import markdown . --yes",
-        "import --conversations talk.txt",
-        "import --adopt",
-        "import --adopt --yes",
-    ],
-    "backup": ["backup"],
-    "sync": ["sync", "sync notes.txt", "sync --accept --yes", "sync --off", "sync --watch --off"],
-    "health": [
-        "health --index",
-        "health --index documents",
-        "health --index rebuild",
-        "health --salvage .memoranda/memory.db",
-    ],
-    "open": ["open --new"],
-    "config": ["config agent.mode fast --project"],
-    "purge": ["purge 1 --yes", "purge --query ledger --yes"],
-    "connect": [
-        "connect gemini --yes",
-        "connect git --yes",
-        "connect nobody",
-        "connect gemini --off --yes",
-        "connect git --off --yes",
-        "connect --plugin plug",
-    ],
-    "hook": ["hook codex"],
-    "team": [
-        *("team share off", "team share work --yes", "team share work --remote . --yes"),
-        *("team sync", "team believe nobody work", "team new"),
-        *("team replicate postgresql://nobody@127.0.0.1:1/none", "team replica", "team replica words --team none"),
-    ],
-    "files": [
-        *("files keep", "files keep --once", "files versions", "files versions M#1", "files restore 1 --dry-run"),
-        *("files list", "files list a", "files show abcdef", "files correct abcdef text --yes", "files undo --yes"),
-        "files keep --off --yes",
-    ],
-}
+VERBS = tomllib.loads(Path(__file__).with_name("verbs.toml").read_text(encoding="utf-8"))
 ELSEWHERE = {"demo", "mcp", "serve"}  # one makes its own project, the others serve until they are ended
-KEYS = [str(number) for number in range(1, len(PANE_NAMES) + 1)] + [
-    "1",
-    "enter",
-    "escape",
-    "slash t e a m enter",
-    "escape",
-]
-
-
-def words(line: str) -> list[str]:
-    import shlex
-
-    return shlex.split(line)
+KEYS = [*map(str, range(1, len(PANE_NAMES) + 1)), "1", "enter", "escape", "slash t e a m enter", "escape"]
 
 
 def run(what: str, project: Project, lines: list[Any], home: Path) -> list[dict[str, Any]]:
     """What the command lines (or the keys) gave in the project's folder, in a process without a superuser's rights."""
     environment = {**os.environ, "HOME": str(home), "MEMORANDA_WITHOUT": "model,agent", "TZ": "UTC"}
-    done = subprocess.run(
-        [sys.executable, RUNNER, what, project.folder],
-        input=json.dumps(lines),
-        env=environment,
-        capture_output=True,
-        text=True,
-        preexec_fn=ordinary,
-        check=False,
-        timeout=900,
-    )
+    command, given = [sys.executable, RUNNER, what, project.folder], json.dumps(lines)
+    options = {"capture_output": True, "text": True, "preexec_fn": ordinary, "timeout": 900}
+    done = subprocess.run(command, input=given, env=environment, check=False, **options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)  # type: ignore[no-any-return]
 
@@ -254,7 +110,7 @@ def assert_civil(given: dict[str, Any]) -> None:
 
 
 def test_every_verb_is_tried() -> None:
-    assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(MODULES)
+    assert {*VERBS["looking"], *VERBS["changing"], *ELSEWHERE} == set(MODULES)
 
 
 @pytest.mark.sampled(3)
@@ -262,7 +118,7 @@ def test_every_verb_that_looks(copy: Copy) -> None:
     """Each for a person or as JSON, in turn; on a memory that is not this person's, nothing beside it is written."""
     project, home = copy()
     before = tree(project.folder)
-    lines = [words(line) for some in LOOKING.values() for line in some]
+    lines = [shlex.split(line) for some in VERBS["looking"].values() for line in some]
     turn = KINDS.index(project.kind)
     lines = [[*line, "--json"] if (number + turn) % 2 else line for number, line in enumerate(lines)]
     for given in run("verbs", project, lines, home):
@@ -280,9 +136,8 @@ def test_every_verb_that_changes_something(copy: Copy) -> None:
     exported = run("verbs", project, [["export", str(home / "export.json")]], home)
     assert_civil(exported[0])
     (home / "export.json").touch()
-    lines = [
-        words(line.replace("export.json", str(home / "export.json"))) for some in CHANGING.values() for line in some
-    ]
+    lines = [line for some in VERBS["changing"].values() for line in some]
+    lines = [shlex.split(line.replace("export.json", str(home / "export.json"))) for line in lines]
     for given in run("verbs", project, lines, home):
         assert_civil(given)
 
@@ -310,7 +165,7 @@ def test_what_it_says_is_what_the_file_holds(copy: Copy) -> None:
     wanted = [fact for fact in project.facts if fact in set(live)][:: max(1, len(live) // 12)]
     lines = ["health --check", "facts --all --limit 100000 --json", "decisions --all --json", "export", "health --json"]
     searches = [["search", fact, "--json"] for fact in wanted]
-    doctor, facts, decisions, export, stats, *found = run("verbs", project, [*map(words, lines), *searches], home)
+    doctor, facts, decisions, export, stats, *found = run("verbs", project, [*map(shlex.split, lines), *searches], home)
     if not sound:
         assert doctor["status"] != 0, doctor
     if not project.ours:
@@ -335,17 +190,9 @@ def test_what_is_proved_gone_is_gone(copy: Copy) -> None:
     if project.kind == "read-only" or not (project.ours and project.readable):
         return
     word = project.facts[0].split()[0] if project.kind == "young" else SECRET_WORD
-    lines = [
-        ["checkpoint", f"with {word}"],
-        ["search", word],
-        ["search", word[:-2]],
-        ["backup"],
-        ["purge", "--query", word, "--yes"],
-        ["search", word],
-        ["health", "--check"],
-        ["purge", "--check", word],
-    ]
-    given = run("verbs", project, lines, home)
+    lines = [f"checkpoint 'with {word}'", f"search {word}", f"search {word[:-2]}", "backup"]
+    lines += [f"purge --query {word} --yes", f"search {word}", "health --check", f"purge --check {word}"]
+    given = run("verbs", project, [shlex.split(line) for line in lines], home)
     for one in given:
         assert_civil(one)
     proved, verified = given[4], given[7]
