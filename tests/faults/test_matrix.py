@@ -11,13 +11,13 @@ import random
 import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 import pytest
+from support.children import HOLDER, begun
 from support.forks import run_program
 from support.older import older
 from support.ours import ours
@@ -256,9 +256,7 @@ class Around:
             raw.pragma("user_version", 99)
             raw.close()
         elif self.fault in HOLDS:
-            words = [sys.executable, "-c", HOLDER, str(self.file), HOLDS[self.fault]]
-            self.holder = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            assert self.holder.stdout is not None and self.holder.stdout.readline() == "holding\n"
+            self.holder = begun(HOLDER, self.file, HOLDS[self.fault])
         elif self.fault == "log deleted":
             raw = apsw.Connection(str(self.file))
             raw.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -283,14 +281,6 @@ class Around:
 
 # how another program takes hold of the file, and does not let go
 HOLDS = {"stale reader": "BEGIN", "lock held": "BEGIN IMMEDIATE"}
-HOLDER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.execute(sys.argv[2])
-connection.execute("SELECT count(*) FROM facts").get
-print("holding", flush=True)
-sys.stdin.readline()
-"""
 
 
 # done anew whatever became of it: nothing in the memory shows it

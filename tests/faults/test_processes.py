@@ -9,14 +9,16 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import children
+from support.children import begun, tell
+from support.commands import COMMAND
 from support.faulty import limited
-from support.forks import run_command
+from support.forks import run_command, run_program
 from support.soundness import unsound
 from support.waiting import lined_up, until
 
@@ -24,7 +26,6 @@ from store.base.errors import StorageError
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 SECONDS = 3.0
 WRITERS = 4
 DISK_SIZE = "1800k"
@@ -102,9 +103,8 @@ def command(project: Path, *words: str, **options: Any) -> subprocess.CompletedP
     """Run the command in the project; with options the installed one."""
     if not options:
         return run_command(*words, cwd=project)
-    return subprocess.run(
-        [COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **options
-    )
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([COMMAND, *words], cwd=project, text=True, check=False, **options)
 
 
 def intact(project: Path) -> None:
@@ -113,12 +113,6 @@ def intact(project: Path) -> None:
         assert memory.facts.get(1).fact == "the team is five"
         assert memory.decisions.get(1).chosen == "WAL"
         assert unsound(memory) == []
-
-
-def started(code: str, *words: str) -> subprocess.Popen[str]:
-    """Start a program, whose input and output are ours."""
-    command = [sys.executable, "-c", code, *words]
-    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def reads(project: Path, *every: str) -> None:
@@ -146,11 +140,11 @@ def sentence(done: subprocess.CompletedProcess[str], *pieces: str) -> None:
 
 def test_four_writers_and_a_reader(project: Path):
     """For three seconds as fast as they can: nobody meets an error, no write is lost, nobody waits for long."""
-    children = [started(WRITER, path_of(project), str(number), str(SECONDS)) for number in range(WRITERS)]
-    children.append(started(READER, path_of(project), str(SECONDS)))
-    for child in children:
-        assert child.stdout is not None and child.stdout.readline() == "ready\n"
-    *wrote, read = [json.loads(child.communicate("go\n")[0]) for child in start(children)]
+    started = [begun(WRITER, path_of(project), str(number), str(SECONDS)) for number in range(WRITERS)]
+    started.append(begun(READER, path_of(project), str(SECONDS)))
+    for child in started:
+        tell(child)
+    *wrote, read = [json.loads(child.communicate()[0]) for child in started]
     assert [report["errors"] for report in (*wrote, read)] == [[]] * (WRITERS + 1)
     assert all(report["longest"] < 5 for report in wrote), "a writer starved"
     # SQLite's waiting is not fair: beside three that never rest, one may get few turns, but it gets them
@@ -159,38 +153,26 @@ def test_four_writers_and_a_reader(project: Path):
     with Memory.open(path_of(project)) as memory:
         texts = {text for (text,) in memory.database.rows("SELECT fact FROM facts")}
         said = {f"writer {name} says {n}" for name, report in enumerate(wrote) for n in range(report["wrote"])}
+        corrected = sum(report["wrote"] // 5 for report in wrote)
         assert said <= texts
-        assert memory.database.value("SELECT count(*) FROM facts") == 1 + len(said) + sum(
-            report["wrote"] // 5 for report in wrote
-        )
+        assert memory.database.value("SELECT count(*) FROM facts") == 1 + len(said) + corrected
         steps = [step.seq for step in memory.history.steps()]
         assert steps == list(range(len(steps), 0, -1))
     intact(project)
 
 
-def start(children: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
-    """Let all of them go at once."""
-    for child in children:
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    return children
-
-
 def test_what_one_process_writes_another_sees_at_once(project: Path):
     """Two that stay open and the command between them: each sees the others' last word with its next look."""
-    child = started(ECHO, path_of(project))
-    assert child.stdin is not None and child.stdout is not None
+    child = begun(ECHO, path_of(project))
+    assert child.stdout is not None
     with Memory.open(path_of(project)) as memory:
         for number in range(20):
-            child.stdin.write(f"the other says {number}\n")
-            child.stdin.flush()
+            tell(child, f"the other says {number}")
             written = int(child.stdout.readline())
             assert memory.facts.get(written).fact == f"the other says {number}"
             assert memory.search(f'"other says {number}"').hits[0].citation == f"F#{written}"
             mine, _ = memory.facts.remember(f"I say {number}")
-            child.stdin.write(f"?{mine}\n")
-            child.stdin.flush()
+            tell(child, f"?{mine}")
             assert child.stdout.readline() == f"I say {number}\n"
         before = memory.database.data_version()
         assert command(project, "correct", "1", "the team is six").returncode == 0
@@ -232,6 +214,7 @@ ECHO = """
 import sys
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
+    print("ready", flush=True)
     for line in sys.stdin:
         if line.startswith("?"):
             print(memory.facts.get(int(line[1:])).fact, flush=True)
@@ -280,9 +263,7 @@ def test_a_new_memory_on_a_disk_without_room(tmp_path: Path, size):
 def test_a_long_lived_writer_meets_the_end_of_the_disk(project: Path):
     """An open memory writes until there is no more room: an error of ours, not a broken memory; it goes on reading,
     and writes again as soon as there is room."""
-    done = subprocess.run(
-        [sys.executable, "-c", FILL, path_of(project)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run_program(FILL, path_of(project))
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["error"] == "StorageError" and "failed" in report["said"]
@@ -351,22 +332,15 @@ def closed(project: Path) -> Iterator[Callable[[int, int], None]]:
     file.chmod(0o600)
 
 
-def test_a_file_that_may_only_be_read(project: Path, closed):
-    """Looking works, writing says what is in its way, and both are as before when the mode is."""
-    closed(0o700, 0o400)
+@pytest.mark.parametrize("modes", [(0o700, 0o400), (0o500, 0o600)], ids=["file", "folder"])
+def test_a_file_or_a_folder_that_may_only_be_read(project: Path, closed, modes: tuple[int, int]):
+    """Looking works, without a log where none can stand beside the file; writing says what is in its way, and both are
+    as before when the mode is."""
+    closed(*modes)
     reads(project, "facts", "search team", "show 1", "timeline", "stats", "export")
     for words in (("remember", "x"), ("forget", "1"), ("undo",), ("checkpoint",)):
         done = run_command(*words, cwd=project, ordinary=True)
         sentence(done, "may only be read.", "Look at its permissions and its folder's.")
-    closed(0o700, 0o600)
-    writes(project)
-
-
-def test_a_folder_that_may_only_be_read(project: Path, closed):
-    """Where no log can stand beside it, a file is read without one."""
-    closed(0o500, 0o600)
-    reads(project, "facts", "search team", "export")
-    sentence(run_command("remember", "x", cwd=project, ordinary=True), "may only be read.", "its folder's.")
     closed(0o700, 0o600)
     writes(project)
 
@@ -436,22 +410,12 @@ def test_a_named_folder_that_is_not_there_is_made(tmp_path: Path):
 @pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only Linux lists who waits for a lock")
 def test_nobody_waits_longer_than_ten_seconds_for_a_stuck_program(project: Path, monkeypatch):
     """Another program that keeps the file busy is waited for, then named as the cause; here it lets go in time."""
-    holder = started(HOLD, path_of(project))
-    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    holder = begun(children.WRITER, path_of(project))
     waits = subprocess.Popen([COMMAND, "remember", "after the wait"], cwd=project, stdout=subprocess.PIPE, text=True)
     until(lambda: lined_up(path_of(project)) == 2)
     assert waits.poll() is None, "it waits"
     holder.communicate("go\n")
     assert waits.communicate()[0] == "Remembered F#2.\n"
-
-
-HOLD = """
-import sys
-from store.memory import Memory
-with Memory.open(sys.argv[1]) as memory, memory.database.write("user", "hold"):
-    print("held", flush=True)
-    sys.stdin.readline()
-"""
 
 
 @pytest.mark.parametrize(
@@ -470,15 +434,7 @@ def test_an_export_that_finds_no_room_says_one_thing(project: Path, place: str, 
         assert sorted(path.name for path in project.iterdir()) == [".memoranda"]
     else:
         with open(project / "out", "w") as out:
-            done = subprocess.run(
-                [COMMAND, "export", *to],
-                cwd=project,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.PIPE,
-                text=True,
-                preexec_fn=limited(least),
-            )
+            done = command(project, "export", *to, stdout=out, preexec_fn=limited(least))
         done.stdout = ""
     sentence(done, "cannot be written: File too large")
     intact(project)

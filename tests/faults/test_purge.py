@@ -7,10 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.children import holding
 from support.forks import run_command, run_program
 from support.guarded import GuardedHome
 from support.ours import ours
@@ -26,15 +26,6 @@ from store.upkeep import maintenance
 ROOT = Path(__file__).parents[2]
 TEXT = "the blue zebrafish is the hint"
 DISK_SIZE = "2400k"
-
-READER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.execute("BEGIN")
-connection.execute("SELECT count(*) FROM facts").fetchall()
-print("reading", flush=True)
-sys.stdin.readline()
-"""
 
 
 @pytest.fixture
@@ -96,19 +87,6 @@ def intact(project: Path) -> None:
         assert unsound(memory) == []
 
 
-@contextlib.contextmanager
-def reader(project: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another program in the middle of reading the memory, as it was before whatever comes now."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", READER, path_of(project)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None and process.stdout.readline() == "reading\n"
-    try:
-        yield process
-    finally:
-        process.communicate("done\n")
-
-
 FINISHING = (("facts",), ("doctor",), ("timeline",), ("show", "F#1"))
 
 
@@ -119,7 +97,7 @@ def test_a_reader_holds_the_log(tmp_path: Path, words: tuple[str, ...]):
     other. A backup that holds nothing keeps every byte."""
     project = tmp_path
     kept = fill_backups(project)
-    with reader(project):
+    with holding(path_of(project)):
         done = command(project, "purge", "2", "--yes")
         assert done.returncode == 4 and "Erased 1 record with all old versions." in done.stdout, done
         assert "Pending: Another program is reading the memory" in done.stdout
@@ -154,7 +132,7 @@ def unchanged(project: Path, kept: dict[str, bytes]) -> None:
 def test_an_application_that_stays_open_finishes_it(project: Path):
     """What the app does every few seconds, once the reader is gone."""
     with Memory.open(path_of(project), "app") as memory:
-        with reader(project):
+        with holding(path_of(project)):
             plan = memory.purge.plan([("fact", 2)])
             done = memory.purge.run_plan(plan, range(len(plan.places)))
             assert done.finished.pending and is_purge_pending(memory.database)

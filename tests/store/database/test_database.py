@@ -6,13 +6,14 @@ import os
 import sqlite3
 import stat
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import apsw
 import pytest
 from conftest import examples
+from support.children import begun, tell
+from support.forks import run_program
 
 from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
@@ -64,10 +65,7 @@ def test_everything_is_private_whatever_the_umask(tmp_path, umask, folder):
     """A project's folder or the personal one 0700, and every file 0600 while the memory is open: no moment in which
     others could read it."""
     path = tmp_path / "project" / folder / "memory.db"
-    done = subprocess.run(
-        [sys.executable, "-c", BORN, str(path), umask], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    born = json.loads(done.stdout)
+    born = json.loads(run_program(BORN, path, umask).stdout)
     assert born["folder"] == 0o700
     names = {"export.json", "memory.db", "memory.db-ballast", "memory.db-shm", "memory.db-wal"}
     assert born["files"] == dict.fromkeys(names | ({".gitignore"} if folder == ".memoranda" else set()), 0o600)
@@ -340,6 +338,7 @@ def test_a_new_memory_says_what_it_is(tmp_path):
 OPENER = """
 import sys, time
 from store.memory import Memory
+print("ready", flush=True)
 for line in sys.stdin:
     at, path = line.rstrip("\\n").split(" ", 1)
     while time.monotonic() < float(at):
@@ -355,24 +354,13 @@ for line in sys.stdin:
 
 def test_six_processes_open_a_new_file_at_once(tmp_path):
     """Many times: each of the six gets in, each one's fact is there, and the file was made once."""
-    pool = [
-        subprocess.Popen(
-            [sys.executable, "-c", OPENER, str(number)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(PROCESSES)
-    ]
+    pool = [begun(OPENER, str(number)) for number in range(PROCESSES)]
     try:
         for race in range(RACES):
             path = tmp_path / str(race) / ".memoranda" / "memory.db"
             start = time.monotonic() + 0.005
             for process in pool:
-                assert process.stdin
-                process.stdin.write(f"{start} {path}\n")
-                process.stdin.flush()
+                tell(process, f"{start} {path}")
             answers = [process.stdout.readline().strip() for process in pool if process.stdout]
             assert answers == ["opened"] * PROCESSES, f"race {race}"
             # two that close in the same instant may each leave the log to the other, so it may still be there

@@ -1,10 +1,10 @@
 """Packed history is the same history: all that is tested of undo, redo, plans, restores, the past and the chain holds
 where every row is packed as soon as it is written; and packing itself loses nothing, whenever it is stopped."""
 
+import contextlib
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import weakref
 import zlib
@@ -18,6 +18,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import chain
+from support.children import begun
 
 from store.base.errors import Conflict, MemorandaError
 from store.config.configuration import user_settings_path, write_setting
@@ -315,16 +316,12 @@ def test_a_kill_leaves_each_row_where_it_was_or_packed(tmp_path: Path, live: Liv
         before, text = rows_of(memory), told(memory)
     kills = left = 0
     for attempt in range(100):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, cwd=os.getcwd())
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
+        process = begun(KILLED, path)
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.003 * (attempt % 12))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            kills += 1
-        process.stdout.close()
+        process.kill()
+        process.communicate()
+        kills += process.returncode == -signal.SIGKILL
         with Memory.open(path) as memory:
             with memory.database.write("agent", "a killed holder is replaced after seconds") as write:
                 write.execute("DELETE FROM leases")

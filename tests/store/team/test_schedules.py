@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.children import begun
 from support.team import Join, Person
 
 from store.base.errors import MemorandaError
@@ -118,16 +118,11 @@ def test_an_exchange_that_is_killed_goes_on_at_the_next(join: Join, tmp_path: Pa
         bob.remember(f"Host number {number} is in room {number % 5}")
     ana.sync()
     for _ in range(4):
-        child = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(tmp_path / "Bob" / "memory.db")], stdout=subprocess.PIPE
-        )
-        assert child.stdout is not None and child.stdout.readline()
-        try:
+        child = begun(KILLED, tmp_path / "Bob" / "memory.db")
+        with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(timeout=dice.uniform(0, 0.25))
-        except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGKILL)
-            child.wait()
-        child.stdout.close()
+        child.kill()
+        child.communicate()
     bob.sync(), ana.sync(), bob.sync()
     assert ana.view() == bob.view() and ana.view().count("\n") == 60
     assert len(bob.waiting()) == len(ana.waiting()) == 30, "nothing is asked twice"

@@ -3,13 +3,12 @@
 import json
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
+from support.children import holding
 
 from bench.damage import live
 from store.base.location import locate
@@ -240,30 +239,16 @@ def test_clocks(path, monkeypatch):
     assert "dated in the future (" in wrong(path, clock=lambda: now)["clocks"].says
 
 
-READER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.execute("BEGIN")
-connection.execute("SELECT count(*) FROM facts").get
-print("reading", flush=True)
-sys.stdin.readline()
-"""
-
-
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
     from store.upkeep import doctor as log
 
     monkeypatch.setattr(log, "LONG_WAL", 200_000)
-    reader = subprocess.Popen(
-        [sys.executable, "-c", READER, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert reader.stdout is not None and reader.stdout.readline() == "reading\n"
-    with Memory.open(path) as memory:
-        for number in range(40):
-            memory.facts.remember(f"{number} " + "at length " * 400)
-    assert any(one.subject == "log" and "reads an old state" in one.says for one in look(path))
-    reader.communicate("\n")
+    with holding(path):
+        with Memory.open(path) as memory:
+            for number in range(40):
+                memory.facts.remember(f"{number} " + "at length " * 400)
+        assert any(one.subject == "log" and "reads an old state" in one.says for one in look(path))
     with Memory.open(path) as memory:
         memory.facts.remember("once more")
         assert any(one.subject == "log" and one.state == OK for one in look(path))

@@ -1,15 +1,14 @@
 """Catching up with git: real repositories, real processes, and one of them killed."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.children import begun, tell
 from support.repositories import build_repository, commit, create, git
 
 import store
@@ -358,29 +357,22 @@ with Memory(locate(file, {}, checkout), "worker") as memory:
 """
 
 
+Start = Callable[..., subprocess.Popen[str]]
+
+
 @pytest.fixture
-def process(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def process(tmp_path: Path) -> Iterator[Start]:
     """Starts workers on one file; whoever is left at the end is killed."""
     started: list[subprocess.Popen[str]] = []
 
     def start(checkout: Path, mode: str = "") -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", WORKER, str(tmp_path / "shared.db"), str(checkout), mode]
-        environment = os.environ | {"PYTHONPATH": str(HOUSE)}
-        started.append(
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-        )
+        started.append(begun(WORKER, tmp_path / "shared.db", checkout, mode))
         return started[-1]
 
     yield start
     for child in started:
         child.kill()
         child.communicate()
-
-
-def go(child: subprocess.Popen[str]) -> None:
-    assert child.stdin is not None
-    child.stdin.write("go\n")
-    child.stdin.flush()
 
 
 def heard(child: subprocess.Popen[str]) -> dict[str, int]:
@@ -390,15 +382,11 @@ def heard(child: subprocess.Popen[str]) -> dict[str, int]:
     return said
 
 
-def test_three_processes_at_once_read_every_commit_once(
-    year: Path, process: Callable[..., subprocess.Popen[str]], shared: Callable[[], Memory]
-) -> None:
+def test_three_processes_at_once_read_every_commit_once(year: Path, process: Start, shared: Callable[[], Memory]):
     """Three windows open together on a new file: what they read adds up to the repository, and nothing twice."""
     children = [process(year) for _ in range(3)]
     for child in children:
-        assert heard(child) == {"ready": True}
-    for child in children:
-        go(child)
+        tell(child)
     reports = [heard(child) for child in children]
     assert sum(report["new"] for report in reports) == COMMITS
     assert sum(report["read"] for report in reports) == COMMITS, "a commit was read by two of them"
@@ -408,16 +396,13 @@ def test_three_processes_at_once_read_every_commit_once(
     assert memory.database.value("PRAGMA integrity_check") == "ok"
 
 
-def test_a_killed_holder_is_replaced_within_seconds(
-    year: Path, process: Callable[..., subprocess.Popen[str]], shared: Callable[[], Memory]
-) -> None:
+def test_a_killed_holder_is_replaced_within_seconds(year: Path, process: Start, shared: Callable[[], Memory]):
     """SIGKILL in the middle, with the lease in its hands: another takes over and completes what is missing."""
     holder, heir = process(year, "stop"), process(year)
-    assert heard(holder) == heard(heir) == {"ready": True}
-    go(holder)
+    tell(holder)
     done = heard(holder)["done"]
     assert 0 < done < COMMITS
-    go(heir)
+    tell(heir)
     holder.send_signal(signal.SIGKILL)
     killed = time.monotonic()
     assert holder.wait(30) == -signal.SIGKILL

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,8 @@ from threading import Thread
 from unittest.mock import Mock
 
 import pytest
-from support import embedding_models
+from support import children, embedding_models
+from support.children import begun, tell
 from support.waiting import lined_up, until
 
 from store.base.errors import Busy, StorageError
@@ -24,14 +24,6 @@ from store.exchange import exporter, importer
 from store.memory import Memory
 
 WAIT = 20.0
-HOLDER = """
-import sys
-from store.memory import Memory
-with Memory.open(sys.argv[1]) as memory:
-    with memory.database.write("user", "hold"):
-        print("holds", flush=True)
-        sys.stdin.readline()
-"""
 STOPPED = """
 import fcntl, os, sys
 fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)
@@ -59,21 +51,6 @@ def path(tmp_path: Path) -> str:
     return path
 
 
-def start(code: str, *arguments: str) -> "subprocess.Popen[str]":
-    """A process of its own, once it has said that it is ready."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None and child.stdout.readline()
-    return child
-
-
-def tell(child: "subprocess.Popen[str]") -> None:
-    assert child.stdin is not None
-    child.stdin.write("go\n")
-    child.stdin.flush()
-
-
 linux = pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only Linux lists who waits for a lock")
 
 
@@ -97,19 +74,19 @@ def test_one_that_is_killed_while_it_waits_holds_nobody_up(path: str) -> None:
     assert sorted(facts) == ["first of all", *(f"writer {number}" for number in (1, 2, 4, 5, 6))]
 
 
-def lined_up_behind_a_holder(path: str) -> "tuple[subprocess.Popen[str], list[subprocess.Popen[str]]]":
+def lined_up_behind_a_holder(path: str) -> tuple[subprocess.Popen[str], list[subprocess.Popen[str]]]:
     """A process that is writing, and seven that wait to write, in their order."""
-    holder = start(HOLDER, path)
-    writers = [start(WRITER, path, f"writer {number}") for number in range(7)]
+    holder = begun(children.WRITER, path)
+    writers = [begun(WRITER, path, f"writer {number}") for number in range(7)]
     for number, writer in enumerate(writers, start=1):
         tell(writer)
         until(lambda number=number: lined_up(path) == 1 + number)  # type: ignore[misc]
     return holder, writers
 
 
-def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
+def written(path: str, started: list[subprocess.Popen[str]]) -> list[str]:
     """The facts, in their order, once all of these processes have ended."""
-    for child in children:
+    for child in started:
         child.wait(WAIT)
     with Memory.open(path) as memory:
         return [fact.fact for fact in memory.facts.get_many(range(1, 10))]
@@ -118,7 +95,7 @@ def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stopped in it costs a writer LINE_SECONDS, a hook less than it has, and never the write."""
     monkeypatch.setattr(wal, "MAX_QUEUE_SECONDS", 0.4)
-    stopped = start(STOPPED, os.path.dirname(path))
+    stopped = begun(STOPPED, os.path.dirname(path))
     for door in ("cli", "hook"):
         with Memory.open(path, door) as memory:
             memory.facts.remember(f"by {door}")

@@ -3,8 +3,6 @@
 import os
 import random
 import stat
-import subprocess
-import sys
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import pytest
 from conftest import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.children import begun
 from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
@@ -311,8 +310,7 @@ def test_what_a_killed_process_left_is_removed(full):
     """Half a copy goes with the next command that reads, for it holds every text; not what another process still works
     in, nor what is somebody's."""
     first = made(full)
-    words = [sys.executable, "-c", WORKS, str(folder(full) / "memory.db")]
-    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with begun(WORKS, folder(full) / "memory.db") as other:
         assert other.stdout is not None
         busy = other.stdout.readline().strip()
         (folder(full) / "mine.db").write_text("mine")
@@ -330,7 +328,7 @@ import os, sys
 from store.exchange.backups import ScratchFolder as Scratch
 with Scratch(sys.argv[1]) as folder:
     open(os.path.join(folder, "copy.db"), "w").close()
-    print(folder, flush=True)
+    print(f"ready\\n{folder}", flush=True)
     sys.stdin.readline()
 """
 

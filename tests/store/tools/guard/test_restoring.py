@@ -4,12 +4,11 @@ import os
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.children import holding
 from support.guarded import MINUTE, GuardedHome, add_memory
 from support.tables import each
 
@@ -267,15 +266,6 @@ def test_a_database_is_put_back_under_programs_that_have_it_open(home: GuardedHo
     assert titles(engram)[-1] == "After"
 
 
-LOCKING = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1])
-connection.execute("BEGIN IMMEDIATE")
-print("locked", flush=True)
-sys.stdin.readline()
-"""
-
-
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 def test_a_locked_database(home: GuardedHome, engram: Path, mode: str) -> None:
     """By another process: the locks of two copies of SQLite in one do not see each other."""
@@ -284,17 +274,11 @@ def test_a_locked_database(home: GuardedHome, engram: Path, mode: str) -> None:
     connection.close()
     home.look()
     plan, before, moments = home.plan(1), titles(engram), len(home.moments())
-    writer = subprocess.Popen(
-        [sys.executable, "-c", LOCKING, str(engram)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert writer.stdout is not None and writer.stdout.readline() == "locked\n"
+    with holding(engram, "BEGIN IMMEDIATE"):
         home.age(*engram.parent.glob("engram.db*"))
         home.now += MINUTE
         with pytest.raises(Conflict, match="it is locked: its tool is at work"):
             home.run(plan)
-    finally:
-        writer.communicate("\n")
     assert titles(engram) == before and len(home.moments()) == moments
     home.restore(1)
     assert len(titles(engram)) > len(before)
