@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +15,11 @@ from store.base.state_files import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.purge.proof import list_text_files, search_files
+from store.purge.word_search import RemainingMatch
 from store.team.collect import ShareChoice
 from store.team.exchange import ExchangeResult, Team
 from store.team.team_file import TeamFile
+from store.upkeep.optional import with_shared_places
 
 WORK = ShareChoice(("work", "projects"), True)
 
@@ -64,6 +67,13 @@ class Person:
         with Team(self.memory) as team:
             team.choose(choice, name, remote)
 
+    def purge(self, number: int, kind: str = "fact") -> None:
+        self.memory.purge.run_plan(self.memory.purge.plan([(kind, number)]))
+
+    def shared_place(self, number: int) -> RemainingMatch:
+        """Return what a purge of a fact says of the team."""
+        return with_shared_places(self.memory, self.memory.purge.plan([("fact", number)])).places[-1]
+
     def erase_purged(self) -> None:
         with Team(self.memory) as team:
             team.erase_purged()
@@ -71,6 +81,24 @@ class Person:
     def start_anew(self) -> None:
         with Team(self.memory) as team:
             team.start_anew()
+
+    @property
+    def writer(self) -> str:
+        with Team(self.memory) as team:
+            return team.writer
+
+    def save(self, folder: Path) -> None:
+        """Copy what is known of the team."""
+        shutil.copytree(self.folder, folder)
+
+    def bring_back(self, folder: Path) -> None:
+        """Replace what is known of the team by an older copy."""
+        shutil.rmtree(self.folder)
+        shutil.copytree(folder, self.folder)
+
+    def log(self) -> str:
+        """Return all that the remote has of any stream."""
+        return self.git("log", "--all", "-p", "--format=")
 
     def git(self, *arguments: str) -> str:
         """Return what git says of the remote."""
@@ -133,3 +161,25 @@ def shared(join: Join, text: str = TUESDAYS) -> tuple[Person, Person, int]:
     number = ana.remember(text)
     ana.sync(), bob.sync()
     return ana, bob, number
+
+
+def accepted(join: Join, text: str = TUESDAYS) -> tuple[Person, Person, int, int]:
+    """Return Ana, Bob, the number of a fact of hers, and its number with Bob, who accepted it."""
+    ana, bob, number = shared(join, text)
+    copy = bob.accept()
+    bob.sync()
+    return ana, bob, number, copy
+
+
+def shared_by_three(join: Join, text: str = TUESDAYS) -> tuple[Person, Person, Person, int]:
+    """Return Ana, Bob, Cleo, and the number of a fact of hers that waits in the inboxes of the others."""
+    ana, bob, number = shared(join, text)
+    cleo = join("Cleo")
+    cleo.sync()
+    return ana, bob, cleo, number
+
+
+def assert_undisturbed(*people: Person) -> None:
+    """Let each exchange, one after the other: none is warned of anything."""
+    for person in people:
+        assert person.sync().warnings == [], person.name

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.tables import each
-from support.team import Join, Person, shared
+from support.team import Join, Person, accepted
 
 from store.team.exchange import Team
 from store.team.remote import StreamRepository
@@ -192,9 +192,7 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
 
 
 def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, mallory: Mallory) -> None:
-    ana, bob, _ = shared(join)
-    bob.decide("accept")
-    bob.sync()
+    ana, bob, _, _ = accepted(join)
     id = f"F1@{ref(ana).rpartition('/')[2]}"
     operations = [Operation(MALLORY, 1, MOMENT, "purge", id), Operation(MALLORY, 2, MOMENT, "forget", id)]
     mallory.push(split_segments(MALLORY, operations, ""))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.team import WORK, Join, Person, shared
+from support.team import WORK, Join, Person, accepted, assert_undisturbed, shared, shared_by_three
 
 from store.inbox.inbox import InboxChoice
 from store.purge.proof import list_text_files
@@ -14,13 +14,8 @@ from store.team.arrivals import Arrivals
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
 from store.team.part import erase_shared_records
-from store.upkeep.optional import with_shared_places
 
-FIRST, SECOND, THIRD = (
-    "The safe opens with swordfish",
-    "The safe opens with marlin today",
-    "The safe opens with haddock",
-)
+FIRST, SECOND, THIRD = (f"The safe opens with {what}" for what in ("swordfish", "marlin today", "haddock"))
 
 
 def left(person: Person, *words: str) -> list[tuple[str, str]]:
@@ -57,9 +52,7 @@ def test_a_correction_that_waits_is_replaced_by_the_next(join: Join) -> None:
 
 
 def test_what_another_settled_waits_no_longer(join: Join) -> None:
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync(), cleo.sync()
+    ana, bob, cleo, _ = shared_by_three(join, FIRST)
     copy = bob.accept()
     cleo.decide("accept")
     bob.sync(), cleo.sync(), ana.sync()
@@ -100,9 +93,7 @@ def test_its_author_takes_back_and_says_it_again(join: Join) -> None:
 
 
 def test_what_a_person_rejected_is_not_asked_again(join: Join) -> None:
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync(), cleo.sync()
+    ana, bob, cleo, number = shared_by_three(join, FIRST)
     bob.decide("reject")
     cleo.decide("accept")
     cleo.sync(), ana.sync(), bob.sync()
@@ -129,7 +120,7 @@ def test_a_purge_reaches_every_text_that_it_had(join: Join, answers: str) -> Non
         bob.decide(answer)
         bob.sync()
     assert left(bob, "swordfish") and left(bob, "marlin")
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", ana.memory.facts.ids(ana.memory.now)[-1])]))
+    ana.purge(ana.memory.facts.ids(ana.memory.now)[-1])
     ana.sync(), bob.sync()
     assert left(bob, "swordfish", "marlin") == []
     assert ("Releases are cut on Tuesdays" in bob.facts()) == ("accept" in answers.split()[:1])
@@ -146,9 +137,9 @@ NATS, KAFKA = ("NATS", "small", "10k a second", "high"), ("Kafka", "it replays",
 
 def two_with_a_decision(join: Join) -> tuple[Person, Person]:
     ana, bob = join("Ana"), join("Bob")
-    ana.memory.decisions.decide(
-        "Queue", NATS[0], rationale=NATS[1], context=NATS[2], impact=NATS[3], alternatives=["SQS"]
-    )
+    chosen, rationale, context, impact = NATS
+    more = {"context": context, "impact": impact, "alternatives": ["SQS"]}
+    ana.memory.decisions.decide("Queue", chosen, rationale=rationale, **more)
     ana.sync(), bob.sync()
     bob.decide("accept")
     return ana, bob
@@ -157,9 +148,8 @@ def two_with_a_decision(join: Join) -> tuple[Person, Person]:
 def supersede(person: Person, chosen: str = "Kafka", rationale: str = "it replays") -> None:
     (number,) = person.memory.decisions.ids()
     old = person.memory.decisions.get(number)
-    person.memory.decisions.decide(
-        old.title, chosen, rationale=rationale, context=old.context, impact=old.impact, supersedes=number
-    )
+    kept = {"context": old.context, "impact": old.impact}
+    person.memory.decisions.decide(old.title, chosen, rationale=rationale, **kept, supersedes=number)
 
 
 def test_who_takes_a_fact_over_changes_nothing_of_it(join: Join) -> None:
@@ -171,7 +161,7 @@ def test_who_takes_a_fact_over_changes_nothing_of_it(join: Join) -> None:
     known = ana.view()
     assert bob.sync().sent == 1, "that he accepted, and nothing else"
     ana.sync()
-    assert ana.view().replace('"endorsed":["' + bob_writer(bob) + '"]', '"endorsed":[]') == known
+    assert ana.view().replace('"endorsed":["' + bob.writer + '"]', '"endorsed":[]') == known
     assert bob.sync().sent == 0
     (waits,) = cleo.memory.inbox.waiting()
     cleo.memory.inbox.decide([InboxChoice(waits.id, "accept", edited=SECOND)], anyway=True)
@@ -186,12 +176,7 @@ def test_a_decision_is_taken_over_as_it_is(join: Join) -> None:
     assert bob.sync().sent == 1, "that he accepted, and nothing else"
     ana.sync()
     assert decided(bob) == decided(ana) == [NATS]
-    assert ana.view().replace('"endorsed":["' + bob_writer(bob) + '"]', '"endorsed":[]') == known
-
-
-def bob_writer(bob: Person) -> str:
-    with Team(bob.memory) as team:
-        return team.writer
+    assert ana.view().replace('"endorsed":["' + bob.writer + '"]', '"endorsed":[]') == known
 
 
 def test_a_decision_that_its_author_replaced_is_proposed_in_the_place_of_the_old_one(join: Join) -> None:
@@ -260,20 +245,18 @@ def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> N
     bob.decide("reject")
     bob.sync()
     assert left(bob, "swordfish")
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("decision", 2)]))
+    ana.purge(2, "decision")
     ana.sync()
     assert bob.sync().arrived.erased == 1
     assert left(bob, "swordfish", "NATS") == []
 
 
 def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -> None:
-    ana, bob, number = shared(join, FIRST)
-    copy = bob.accept()
-    bob.sync()
+    ana, bob, number, copy = accepted(join, FIRST)
     bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync(), bob.sync(), ana.sync()
-    assert "cuttlefish" not in bob.git("log", "--all", "-p", "--format=") and left(bob, "cuttlefish") == []
+    assert "cuttlefish" not in bob.log() and left(bob, "cuttlefish") == []
     assert bob.facts() == [] and ana.view() == bob.view()
 
 
@@ -281,9 +264,7 @@ def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -
 @pytest.mark.parametrize("said", ["anew", "as it was"])
 def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, said: str) -> None:
     """A change is in the stream of who made it: it leaves that one with their next exchange."""
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
+    (ana, bob, number), cleo = shared(join, FIRST), join("Cleo")
     copy = bob.accept()
     bob.remember("Releases are cut on Tuesdays")
     bob.sync()
@@ -292,29 +273,24 @@ def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, sai
     if said == "as it was":  # an undo says again, as a change of Bob's, what Ana said
         bob.memory.history.undo()
         bob.sync(), cleo.sync()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync()
-    for person in (bob, ana, cleo, bob, ana, cleo):
-        assert person.sync().warnings == []
+    assert_undisturbed(bob, ana, cleo, bob, ana, cleo)
     for person in (ana, bob, cleo):
         assert left(person, "swordfish") == [], person.name
         if said == "anew" or person is not bob:  # what Bob undid is in his own history still
             assert left(person, "cuttlefish") == [], person.name
-    log = bob.git("log", "--all", "-p", "--format=")
+    log = bob.log()
     assert "swordfish" not in log and "cuttlefish" not in log and "Tuesdays" in log
-    assert ana.view() == bob.view() == cleo.view() and [person.waiting() for person in (ana, bob)] == [
-        [("add", "Releases are cut on Tuesdays")],
-        [],
-    ]
+    assert ana.view() == bob.view() == cleo.view()
+    assert (ana.waiting(), bob.waiting()) == ([("add", "Releases are cut on Tuesdays")], [])
     assert [person.sync().sent for person in (ana, bob, cleo)] == [0, 0, 0]
 
 
 def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None:
-    _, bob, _ = shared(join, FIRST)
-    copy = bob.accept()
-    bob.sync()
+    _, bob, _, copy = accepted(join, FIRST)
     newer = bob.memory.facts.correct(copy, SECOND)
-    (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
+    place = bob.shared_place(newer)
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
     assert place.what.endswith("; `team sync` asks them to")
@@ -323,7 +299,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     cleo.sync()
     copy = cleo.accept()
     cleo.sync()
-    (place,) = with_shared_places(cleo.memory, cleo.memory.purge.plan([("fact", copy)])).places[-1:]
+    place = cleo.shared_place(copy)
     assert place.what.endswith(f"on {cleo.remote} and here"), "who shares nothing asks nobody"
 
 
@@ -332,9 +308,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
 def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answer: str) -> None:
     """It leaves one's own stream, the remote, and wherever it waits or was rejected; who accepted it keeps it, and is
     asked to go back. The author is asked to purge theirs."""
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    ana.remember(FIRST)
-    ana.sync(), bob.sync(), cleo.sync()
+    ana, bob, cleo, _ = shared_by_three(join, FIRST)
     copy = bob.accept()
     cleo.decide("accept")
     newer = bob.memory.facts.correct(copy, SECOND)
@@ -342,14 +316,12 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
     if answer:
         cleo.decide(answer)
         cleo.sync()
-    plan = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", newer)]))
-    assert "your change of it leaves your stream" in plan.places[-1].what
-    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", newer)]))
+    assert "your change of it leaves your stream" in bob.shared_place(newer).what
+    bob.purge(newer)
     erase_shared_records(bob.memory)
     assert left(bob, "marlin") == []
-    assert bob.sync().warnings == []
-    assert "swordfish" in bob.git("log", "--all", "-p") and "marlin" not in bob.git("log", "--all", "-p")
-    assert cleo.sync().warnings == [] and ana.sync().warnings == []
+    assert_undisturbed(bob, cleo, ana)
+    assert "swordfish" in bob.log() and "marlin" not in bob.log()
     assert ana.facts() == [FIRST] and left(ana, "marlin") == []
     assert [kind for kind, _ in ana.waiting()] == ["forget"]
     assert "purged" in ana.memory.inbox.waiting()[0].reason
@@ -368,12 +340,11 @@ def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answ
 
 def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: Join) -> None:
     ana, bob, _ = shared(join, FIRST)
-    copy = bob.accept()
-    newer = bob.memory.facts.correct(copy, SECOND)
+    newer = bob.memory.facts.correct(bob.accept(), SECOND)
     bob.sync(), ana.sync()
     ana.decide("accept")
     ana.sync()
-    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", newer)]))
+    bob.purge(newer)
     bob.sync()
     assert ana.sync().warnings == [] and ana.facts() == [SECOND]
     (asked,) = ana.memory.inbox.waiting()
@@ -385,14 +356,10 @@ def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: 
 
 def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> None:
     """Its author is told, and asked."""
-    ana, bob, _ = shared(join, FIRST)
-    (copy,) = bob.decide("accept")
-    bob.sync()
-    with Team(bob.memory) as team:
-        stream = f"refs/memoranda/{team.writer}"
+    ana, bob, _, copy = accepted(join, FIRST)
+    stream = f"refs/memoranda/{bob.writer}"
     before = bob.git("rev-parse", stream)
-    assert copy is not None
-    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
+    bob.purge(copy)
     bob.sync()
     bob.git("merge-base", "--is-ancestor", before, stream)
     ana.sync()
@@ -405,9 +372,9 @@ def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> No
 def test_a_purge_of_what_was_accepted_since_the_last_exchange_says_who_keeps_it(join: Join) -> None:
     ana, bob, _ = shared(join, FIRST)
     copy = bob.accept()
-    (place,) = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", copy)])).places[-1:]
+    place = bob.shared_place(copy)
     assert place.citation.startswith("F1@") and place.what.startswith("shared by Ana (")
-    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", copy)]))
+    bob.purge(copy)
     bob.sync(), ana.sync()
     assert ana.waiting() == [("forget", FIRST)] and bob.facts() == []
 
@@ -418,23 +385,21 @@ def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None
     number = ana.memory.facts.correct(number, SECOND)
     ana.sync(), bob.sync()
     assert bob.facts() == [FIRST] and bob.waiting() == [("correct", SECOND)]
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync(), bob.sync()
     assert left(bob, "swordfish", "marlin") == []
 
 
 def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: Join) -> None:
     ana, bob, number = _accepted_again(join)
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync(), bob.sync()
     assert bob.facts() == [] and left(bob, "swordfish") == []
 
 
 def _accepted_again(join: Join) -> tuple[Person, Person, int]:
     """Return Ana, Bob, and the number of Ana's fact, which Bob accepted, undid, and accepted again."""
-    ana, bob, number = shared(join, FIRST)
-    bob.decide("accept")
-    bob.sync()
+    ana, bob, number, _ = accepted(join, FIRST)
     bob.memory.history.undo()
     bob.sync()
     assert bob.facts() == [] and bob.waiting() == [("add", FIRST)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 import pytest
-from support.team import WORK, Join, Person, holding, shared
+from support.team import TUESDAYS, WORK, Join, Person, accepted, holding, shared, shared_by_three
 
 from store.base.errors import Conflict, InvalidInput
 from store.team import collect
@@ -35,15 +35,11 @@ def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
 
 
 def test_a_change_by_the_author_is_proposed_to_whoever_accepted_it(join: Join) -> None:
-    ana, bob, number = shared(join)
-    bob.decide("accept")
-    bob.sync()
+    ana, bob, number, _ = accepted(join)
     ana.memory.facts.correct(number, "Releases are cut on Thursdays")
     ana.sync()
     assert bob.sync().arrived.changed
-    assert bob.waiting() == [("correct", "Releases are cut on Thursdays")] and bob.facts() == [
-        "Releases are cut on Tuesdays"
-    ]
+    assert (bob.waiting(), bob.facts()) == ([("correct", "Releases are cut on Thursdays")], [TUESDAYS])
     bob.decide("accept")
     assert bob.facts() == ["Releases are cut on Thursdays"]
     bob.sync(), ana.sync()
@@ -53,9 +49,8 @@ def test_a_change_by_the_author_is_proposed_to_whoever_accepted_it(join: Join) -
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_two_who_change_the_same_at_once_are_asked_and_either_answer_holds_for_both(join: Join, verb: str) -> None:
-    ana, bob, number = shared(join)
-    copy = bob.accept()
-    bob.sync(), ana.sync()
+    ana, bob, number, copy = accepted(join)
+    ana.sync()
     ana.memory.facts.correct(number, "Releases are cut on Thursdays")
     bob.memory.facts.correct(copy, "Releases are cut on Fridays")
     ana.sync(), bob.sync()
@@ -113,7 +108,7 @@ def test_what_is_not_chosen_any_more_is_not_sent_when_it_changes(join: Join) -> 
     assert ana.sync().sent == 2, "it waited until it was chosen again"
     ana.choose(ShareChoice())
     ana.memory.facts.forget([moved])
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     assert ana.sync().sent == 2
     bob.sync()
     assert ana.view() == bob.view() and '"purged":true' in bob.view()
@@ -131,9 +126,7 @@ def test_what_is_of_the_person_alone_is_never_shared(join: Join) -> None:
         assert team.list_unshared(ShareChoice(("work", "personal", "self_correction"), True)) == []
     ana.sync(), bob.sync()
     assert bob.waiting() == []
-    packed = subprocess.run(
-        ["git", "-C", ana.remote, "log", "--all", "-p", "--format="], capture_output=True, text=True, check=True
-    ).stdout
+    packed = ana.log()
     assert "peanuts" not in packed and "REDACTED" not in packed and "ghp_" not in packed
 
 
@@ -144,7 +137,7 @@ def test_a_purge_reaches_whoever_syncs_and_the_remote(join: Join, tmp_path: Path
     ana.sync(), bob.sync(), cleo.sync()
     bob.decide("accept")
     bob.sync()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     assert holding(ana, "swordfish")
     ana.erase_purged()
     assert holding(ana, "swordfish") == [], "before anything is sent"
@@ -156,21 +149,17 @@ def test_a_purge_reaches_whoever_syncs_and_the_remote(join: Join, tmp_path: Path
     assert ana.view() == bob.view() == cleo.view()
     for person in (ana, bob, cleo):
         assert holding(person, "swordfish") == [], person.name
-    log = ["git", "-C", ana.remote, "log", "--all", "-p", "--format="]
-    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    assert "swordfish" not in ana.log()
 
 
 def test_a_stream_continued_by_a_copy_is_named_and_goes_on_under_a_new_identity(join: Join, tmp_path: Path) -> None:
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync()
-    for name in ("shared.git", "team.db"):
-        subprocess.run(["cp", "-r", ana.folder / name, tmp_path / f"old-{name}"], check=True)
+    ana.save(tmp_path / "older")
     ana.remember("The wiki is at wiki.example")
     ana.sync()
-    for name in ("shared.git", "team.db"):  # an older state comes back, and goes on from there
-        subprocess.run(["rm", "-r", ana.folder / name], check=True)
-        subprocess.run(["mv", tmp_path / f"old-{name}", ana.folder / name], check=True)
+    ana.bring_back(tmp_path / "older")  # and it goes on from there
     ana.remember("The office is in Lugo")
     with pytest.raises(Conflict, match="continued elsewhere"):
         ana.sync()
@@ -200,9 +189,7 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
 @pytest.mark.parametrize("field", ["its words", "its tags"])
 def test_who_is_believed_does_not_vouch_for_what_another_changed_of_theirs(join: Join, field: str) -> None:
     """A change of Bob's stands in Ana's record, though she never answered it: it is his, and is asked about."""
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync(), cleo.sync()
+    ana, bob, cleo, _ = shared_by_three(join)
     cleo.believe("Ana", ShareChoice(("work",)))
     ana.remember("Deploys are on Tuesdays")
     ana.sync(), bob.sync()
@@ -275,8 +262,7 @@ def test_what_lies_beside_a_memory_shares_nothing(join: Join, remote: Path, tmp_
     assert not has_shared_records(ana.memory)
     with Team(ana.memory) as team:
         assert team.members() == [] and team.remote == str(remote)
-    refs = subprocess.run(["git", "-C", str(remote), "for-each-ref"], capture_output=True, text=True, check=True).stdout
-    assert refs.count("refs/memoranda") == 1, "Mallory's own"
+    assert ana.git("for-each-ref").count("refs/memoranda") == 1, "Mallory's own"
 
 
 def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote: Path) -> None:
@@ -292,7 +278,7 @@ def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote:
         ana.sync()
     hook.unlink()
     assert ana.sync().sent == 2, "it was written before, and is pushed now"
-    assert subprocess.run(["git", "-C", remote, "for-each-ref"], capture_output=True, check=True).stdout
+    assert ana.git("for-each-ref")
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:
@@ -336,7 +322,7 @@ def test_a_change_is_compared_without_all_the_others(join: Join, monkeypatch: py
     ana.memory.facts.correct(3, "Service number 2 has two owners")
     assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F3"]
     compared.clear()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", 5)]))
+    ana.purge(5)
     assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F5"]
     bob.sync()
     assert bob.view() == ana.view()
@@ -372,9 +358,7 @@ def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPa
 
 def _confirmed_by_another(join: Join) -> tuple[Person, Person, int]:
     """Ana shares a fact, Bob accepts and confirms it, and has not said so yet; return both and the fact's number."""
-    ana, bob, number = shared(join)
-    copy = bob.accept()
-    bob.sync()
+    ana, bob, number, copy = accepted(join)
     bob.memory.facts.confirm([copy])
     return ana, bob, number
 

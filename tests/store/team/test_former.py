@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import apsw
 import pytest
-from support.team import Join, Person, holding, shared
+from support.team import Join, Person, accepted, assert_undisturbed, holding, shared
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError
 from store.team.exchange import Team
 from store.team.remote import INCOMING_REFS, StreamRepository
 from store.team.stream import Operation, parse_segment, segment_digest, split_segments
-from store.upkeep.optional import with_shared_places
 
 SECRET, KNOWN = "The safe opens with swordfish", "Releases are cut on Tuesdays"
 MOMENT = "2026-11-25T12:00:00.000Z"
@@ -22,23 +20,12 @@ MOMENT = "2026-11-25T12:00:00.000Z"
 
 def leave(person: Person, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
     """Go on as a new writer; return the one that was."""
-    with Team(person.memory) as team:
-        old = team.writer
-        if how == "new":
-            team.start_anew()
-        else:
-            monkeypatch.setattr("store.team.team_file.machine_id", lambda: "another machine")
+    old = person.writer
+    if how == "new":
+        person.start_anew()
+    else:
+        monkeypatch.setattr("store.team.team_file.machine_id", lambda: "another machine")
     return old
-
-
-def purge(person: Person, number: int) -> None:
-    person.memory.purge.run_plan(person.memory.purge.plan([("fact", number)]))
-
-
-def everything(remote: str) -> str:
-    """Return all that the remote has of any stream."""
-    log = ["git", "-C", remote, "log", "--all", "-p", "--format="]
-    return subprocess.run(log, capture_output=True, text=True, check=True).stdout
 
 
 def go_on(folder: Path, remote: str, writer: str, op: str, id: str, **fields: str) -> None:
@@ -50,12 +37,8 @@ def go_on(folder: Path, remote: str, writer: str, op: str, id: str, **fields: st
     streams.point_refs({writer: head})
     (newest,) = streams.read_segments(writer, [head])
     seq = parse_segment(newest, writer).operations[-1].seq + 1
-    streams.append_segments(
-        writer,
-        split_segments(writer, [Operation(writer, seq, MOMENT, op, id, fields)], segment_digest(newest)),
-        head,
-        MOMENT,
-    )
+    added = split_segments(writer, [Operation(writer, seq, MOMENT, op, id, fields)], segment_digest(newest))
+    streams.append_segments(writer, added, head, MOMENT)
     streams.push(remote, writer)
 
 
@@ -71,19 +54,17 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     ana.remember("The office is in Lugo")
     ana.sync(), bob.sync(), cleo.sync()
     assert bob.waiting() == [("add", "The office is in Lugo")], "the rest is known"
-    (place,) = with_shared_places(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    place = ana.shared_place(number)
     assert place.what.startswith(f"as {old}, who you were before, shared: `team sync` erases it")
-    purge(ana, number)
+    ana.purge(number)
     ana.erase_purged()
     assert holding(ana, "swordfish") == [], "before anything is sent"
     for person in (ana, bob, cleo, join("Dora"), ana, bob, cleo):
         assert person.sync().warnings == []
         assert holding(person, "swordfish") == [], person.name
     assert bob.facts() == [KNOWN] and ana.view() == bob.view() == cleo.view()
-    assert "swordfish" not in everything(ana.remote)
-    assert (
-        not ana.sync().sent and not with_shared_places(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
-    )
+    assert "swordfish" not in ana.log()
+    assert not ana.sync().sent and not ana.shared_place(3).can
 
 
 def test_a_correction_before_one_left_changes_the_shared_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,19 +74,14 @@ def test_a_correction_before_one_left_changes_the_shared_record(join: Join, monk
     leave(ana, monkeypatch, "new")
     ana.sync(), bob.sync()
     assert bob.waiting() == [("correct", KNOWN)]
-    purge(ana, number)
-    for person in (ana, bob, ana, bob):
-        assert person.sync().warnings == []
-    assert holding(ana, "swordfish") == [] and "swordfish" not in everything(ana.remote)
+    ana.purge(number)
+    assert_undisturbed(ana, bob, ana, bob)
+    assert holding(ana, "swordfish") == [] and "swordfish" not in ana.log()
     assert bob.facts() == [] and bob.waiting() == []
 
 
 def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
-    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
-    ana.remember("The host is A-1")
-    ana.sync(), bob.sync()
-    copy = bob.accept()
-    bob.sync()
+    (ana, bob, _, copy), cleo = accepted(join, "The host is A-1"), join("Cleo")
     bob.memory.facts.correct(copy, "The host is B-2")
     bob.sync()
     leave(ana, monkeypatch, "new")
@@ -113,8 +89,7 @@ def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkey
     assert ana.waiting() == [("correct", "The host is B-2")]
     assert bob.waiting() == [] and cleo.waiting() == [("add", "The host is B-2")]
     ana.decide("accept")
-    for person in (ana, bob, cleo, ana):
-        assert person.sync().warnings == []
+    assert_undisturbed(ana, bob, cleo, ana)
     assert ana.facts() == bob.facts() == ["The host is B-2"] and ana.view() == cleo.view()
 
 
@@ -122,21 +97,18 @@ def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkey
 @pytest.mark.parametrize("who", ["its author", "oneself"])
 def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     ana, bob, number = shared(join, KNOWN)
-    copy = bob.accept()
-    changed = bob.memory.facts.correct(copy, SECRET)
+    changed = bob.memory.facts.correct(bob.accept(), SECRET)
     bob.sync(), ana.sync()
     leave(bob, monkeypatch, "new")
     bob.remember("The office is in Lugo")
     bob.sync(), ana.sync()
     if who == "oneself":
-        plan = with_shared_places(bob.memory, bob.memory.purge.plan([("fact", changed)]))
-        assert "your change of it leaves your stream" in plan.places[-1].what
-        purge(bob, changed)
+        assert "your change of it leaves your stream" in bob.shared_place(changed).what
+        bob.purge(changed)
     else:
-        purge(ana, number)
-    for person in (ana, bob, ana, bob, ana, join("Dora")):
-        assert person.sync().warnings == []
-    assert "swordfish" not in everything(ana.remote)
+        ana.purge(number)
+    assert_undisturbed(ana, bob, ana, bob, ana, join("Dora"))
+    assert "swordfish" not in ana.log()
     assert holding(bob, "swordfish") == [] and holding(ana, "swordfish") == []
     assert ana.view() == bob.view() and ana.sync().sent == bob.sync().sent == 0
 
@@ -146,9 +118,9 @@ def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch
     number = ana.remember(SECRET)
     ana.sync()
     leave(ana, monkeypatch, "new")
-    purge(ana, number)
+    ana.purge(number)
     ana.erase_purged()
-    assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
+    assert ana.sync().warnings == [] and "swordfish" not in ana.log()
     assert holding(ana, "swordfish") == []
 
 
@@ -163,22 +135,20 @@ def test_who_goes_on_as_new_is_no_newcomer(join: Join, monkeypatch: pytest.Monke
     leave(cleo, monkeypatch, "new")
     ana.remember("The office is in Lugo")
     ana.sync()
-    purge(ana, number)
+    ana.purge(number)
     ana.sync(), bob.sync()
     leave(bob, monkeypatch, "new")
     assert bob.sync().warnings == []
     number = ana.remember("The gate opens with a cuttlefish")
     ana.sync(), bob.sync()
     leave(bob, monkeypatch, "new")
-    purge(ana, number)
+    ana.purge(number)
     ana.sync(), bob.sync()
     assert holding(bob, "cuttlefish") == []
 
 
 def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
-    ana, bob, number = shared(join, KNOWN)
-    bob.decide("accept")
-    bob.sync()
+    ana, bob, number, _ = accepted(join, KNOWN)
     leave(ana, monkeypatch, "new")
     ana.sync()
     ana.memory.facts.forget([number])
@@ -187,7 +157,7 @@ def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monk
     ana.memory.history.undo()
     ana.sync(), bob.sync(), ana.sync()
     assert bob.waiting() == [] and ana.facts() == bob.facts() == [KNOWN] and ana.view() == bob.view()
-    purge(bob, 1)
+    bob.purge(1)
     bob.sync(), ana.sync()
     (asked,) = ana.memory.inbox.waiting()
     assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1."), "there is nobody else to ask"
@@ -201,15 +171,15 @@ def test_a_writer_with_whom_one_goes_on_is_asked(join: Join, monkeypatch: pytest
     ana.sync()
     go_on(tmp_path / "desktop", ana.remote, old, "add", f"F9@{old}", fact="The desktop lives", domain="work")
     ana.sync()
-    (place,) = with_shared_places(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    place = ana.shared_place(number)
     assert place.what.startswith("shared by Ana (")
-    purge(ana, number)
+    ana.purge(number)
     ana.sync()
-    assert "swordfish" in everything(ana.remote), "the desktop is asked"
+    assert "swordfish" in ana.log(), "the desktop is asked"
     with Team(ana.memory) as team:
         assert team.writer_records(old)[-1].questions["purge"] == {team.writer: 3}
         team.mark_as_former("Ana")  # the desktop is no more
-    assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
+    assert ana.sync().warnings == [] and "swordfish" not in ana.log()
 
 
 @pytest.mark.sampled(3)
@@ -220,7 +190,7 @@ def test_an_erasure_survives_a_cut(join: Join, monkeypatch: pytest.MonkeyPatch, 
     ana.sync()
     old = leave(ana, monkeypatch, "new")
     ana.sync(), bob.sync()
-    purge(ana, number)
+    ana.purge(number)
     push = StreamRepository.push
 
     def cut(self: StreamRepository, address: str, writer: str, expected: str | None = None) -> None:
@@ -237,7 +207,7 @@ def test_an_erasure_survives_a_cut(join: Join, monkeypatch: pytest.MonkeyPatch, 
     if what == "overtaken":
         go_on(tmp_path / "desktop", ana.remote, old, "purge", f"F9@{old}")
     assert ana.sync().warnings == bob.sync().warnings == []
-    assert "swordfish" not in everything(ana.remote) and ana.view() == bob.view()
+    assert "swordfish" not in ana.log() and ana.view() == bob.view()
     assert holding(ana, "swordfish") == holding(bob, "swordfish") == []
 
 
@@ -250,29 +220,24 @@ def test_what_the_other_half_purged_is_not_shared_again(join: Join, tmp_path: Pa
     ana.sync()
     older = tmp_path / "older.db"
     ana.memory.database.connection.execute("VACUUM INTO ?", (str(older),))
-    for name in ("shared.git", "team.db"):
-        subprocess.run(["cp", "-r", ana.folder / name, tmp_path / f"old-{name}"], check=True)
+    ana.save(tmp_path / "older")
     ana.remember("The key is under the mat")
     ana.sync()
-    purge(ana, 1), purge(ana, 3)
+    ana.purge(1), ana.purge(3)
     ana.sync(), bob.sync()
     connection = ana.memory.database.connection
     with connection.backup("main", apsw.Connection(str(older)), "main") as copying:
         copying.step()
-    for name in ("shared.git", "team.db"):
-        subprocess.run(["rm", "-r", ana.folder / name], check=True)
-        subprocess.run(["mv", tmp_path / f"old-{name}", ana.folder / name], check=True)
+    ana.bring_back(tmp_path / "older")
     ana.memory.facts.correct(1, "The safe opens with swordfish and a hammer")
     ana.remember("The office is in Lugo")
     with pytest.raises(Conflict, match="continued elsewhere"):
         ana.sync()
-    with Team(ana.memory) as team:
-        team.start_anew()
-        team.erase_purged()
+    ana.start_anew(), ana.erase_purged()
     ana.sync(), bob.sync()
     assert ana.facts() == [KNOWN, "The office is in Lugo"]
     assert sorted(bob.waiting()) == [("add", KNOWN), ("add", "The office is in Lugo")]
-    assert "swordfish" not in everything(ana.remote) and ana.view() == bob.view()
+    assert "swordfish" not in ana.log() and ana.view() == bob.view()
 
 
 def test_a_memory_that_was_copied_alone_shares_nothing_twice(join: Join) -> None:
@@ -289,24 +254,23 @@ def test_a_memory_that_was_copied_alone_shares_nothing_twice(join: Join) -> None
         copying.step()
     new.memory.facts.correct(2, "Releases are cut on Mondays")
     new.remember("The office is in Lugo")
-    purge(ana, 1)
+    ana.purge(1)
     ana.memory.facts.correct(3, "The wiki is at docs.example")
     ana.sync(), new.sync(), bob.sync()
     assert new.facts() == ["The wiki is at wiki.example", "Releases are cut on Mondays", "The office is in Lugo"]
     assert new.waiting() == [("correct", "The wiki is at docs.example"), ("correct", KNOWN)]
     assert ("add", "The office is in Lugo") in bob.waiting() and len(bob.waiting()) == 2, "no word twice"
     assert holding(new, "swordfish") == []
-    with Team(ana.memory) as team:
-        old = team.writer
+    old = ana.writer
     with Team(bob.memory) as team, pytest.raises(InvalidInput, match="cannot have been this memory"):
         team.mark_as_former(old)
     new.decide("accept")
     new.sync()
-    purge(new, 3)
-    assert "wiki.example" in everything(new.remote)
+    new.purge(3)
+    assert "wiki.example" in new.log()
     with Team(new.memory) as team:
         assert team.mark_as_former(old).writer == old and team.you_label(old) == "you before"
-    assert new.sync().warnings == [] and "wiki.example" not in everything(new.remote)
+    assert new.sync().warnings == [] and "wiki.example" not in new.log()
 
 
 def test_two_who_remember_something_at_the_same_moment_are_two(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:

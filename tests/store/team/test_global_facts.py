@@ -92,7 +92,7 @@ def test_in_a_project_it_is_the_projects_fact(machine: Callable[[str], Person], 
     bob.decide("accept")
     assert scopes(bob) == {"Answers are short": "project"}
     assert bob.sync().warnings == [] and laptop.sync().arrived.changed == {}, "no change of Bob's"
-    laptop.memory.purge.run_plan(laptop.memory.purge.plan([("fact", number)]))
+    laptop.purge(number)
     laptop.sync(), bob.sync()
     assert bob.facts() == [] and bob.view() == laptop.view()
 

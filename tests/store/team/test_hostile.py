@@ -150,9 +150,8 @@ def test_a_clock_that_is_wrong_by_days_is_named(bob: Person, remote: Path, days:
     assert [one for one in warnings if MALLORY in one and f"{days} days ahead" in one] if named else warnings == []
     assert ("add", "Deploys need one review") in bob.waiting()
     bob.decide("accept")
-    assert all(
-        one.created_at <= bob.memory.now for one in bob.memory.facts.get_many(bob.memory.facts.ids(bob.memory.now))
-    )
+    facts, now = bob.memory.facts, bob.memory.now
+    assert all(one.created_at <= now for one in facts.get_many(facts.ids(now)))
     assert bob.sync().warnings == [], "it is said when it arrives"
 
 

@@ -58,7 +58,7 @@ def test_over_http(join: Join, server: HttpServer) -> None:
     number = ana.remember("Releases are cut on Tuesdays")
     assert ana.sync().sent == 2 and bob.sync().received == 2
     assert bob.waiting() == [("add", "Releases are cut on Tuesdays")]
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync(), bob.sync()
     assert bob.waiting() == [] and ana.view() == bob.view(), "a stream is replaced there too"
 
@@ -146,7 +146,7 @@ def test_an_answer_that_is_lost_after_the_remote_took_all_is_no_conflict(join: J
     whole += 1
     lost()
     for number in (first, second):
-        ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+        ana.purge(number)
         with Team(ana.memory) as team:
             team.erase_purged()
         if number == first:
@@ -223,7 +223,7 @@ def test_a_remote_that_lets_nothing_be_replaced(join: Join, remote: Path, delete
     number = ana.remember("The safe opens with swordfish")
     ana.remember("Releases are cut on Tuesdays")
     ana.sync(), bob.sync()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     if not deletes:
         with pytest.raises(GitError, match="lets no stream be replaced, so what was purged is on it still") as caught:
             ana.sync()

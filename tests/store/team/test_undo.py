@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.team import Join, Person, shared
+from support.team import Join, Person, accepted
 
 from store.team.exchange import Team
 
@@ -11,9 +11,8 @@ FIRST, SECOND = "The safe is in the cellar", "The safe is in the attic of the mi
 
 def two(join: Join) -> tuple[Person, Person, int, int]:
     """Ana and Bob, Ana's fact, and its number with Bob, who accepted it."""
-    ana, bob, number = shared(join, FIRST)
-    copy = bob.accept()
-    bob.sync(), ana.sync()
+    ana, bob, number, copy = accepted(join, FIRST)
+    ana.sync()
     return ana, bob, number, copy
 
 
@@ -119,6 +118,6 @@ def test_what_was_undone_can_be_purged_still(join: Join) -> None:
     ana.memory.history.undo()
     ana.sync(), bob.sync()
     ana.memory.history.redo()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", newer)]))
+    ana.purge(newer)
     ana.sync(), bob.sync()
     assert status(bob) == ["purged"] and bob.facts() == [] and ana.view() == bob.view()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,6 @@ from store.team.stream import Operation, StreamSegment, parse_segment, segment_d
 MOMENT = "2026-11-25T12:00:00.000Z"
 
 
-def writer(person: Person) -> str:
-    with Team(person.memory) as team:
-        return team.writer
-
-
 def add(who: str, number: int, text: str) -> Operation:
     return Operation(who, number, MOMENT, "add", f"F{number}@{who}", {"fact": text, "domain": "work"})
 
@@ -32,9 +26,7 @@ def replace(tmp_path: Path, person: Person, segments: list[bytes], who: str) -> 
     folder.mkdir()
     streams = StreamRepository(str(folder))
     streams.create()
-    old = subprocess.run(
-        ["git", "-C", person.remote, "rev-parse", f"refs/memoranda/{who}"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    old = person.git("rev-parse", f"refs/memoranda/{who}")
     streams.append_segments(who, segments, "", MOMENT)
     streams.push(person.remote, who, old)
 
@@ -64,8 +56,8 @@ def test_a_header_says_what_is_new_of_the_others(three: tuple[Person, Person], j
         heads = team._streams.heads()
         commits = team._streams.list_commits(team.writer, heads[team.writer])
         segments = [parse_segment(one, team.writer) for one in team._streams.read_segments(team.writer, commits)]
-        state = next(state for state, _ in team.members() if state.writer == writer(ana))
-        assert segments[-1].seen == {writer(ana): (state.seq, state.digest)}
+        state = next(state for state, _ in team.members() if state.writer == ana.writer)
+        assert segments[-1].seen == {ana.writer: (state.seq, state.digest)}
     bob.remember("Nothing new was seen")
     bob.sync()
     with Team(bob.memory) as team:
@@ -77,7 +69,7 @@ def test_a_header_says_what_is_new_of_the_others(three: tuple[Person, Person], j
 def test_a_newcomer_is_told_of_a_replaced_stream(three: tuple[Person, Person], join: Join, tmp_path: Path) -> None:
     """Not only those who knew it; the warning goes when the true one is back."""
     ana, bob = three
-    who = writer(ana)
+    who = ana.writer
     replace(tmp_path, ana, split_segments(who, [add(who, 1, "Releases are cut on Fridays")], ""), who)
     assert [one for one in bob.sync().warnings if "replaced by another stream" in one]
     eva = join("Eva")
@@ -93,15 +85,14 @@ def test_a_newcomer_is_told_of_a_replaced_stream(three: tuple[Person, Person], j
 
 def test_a_stream_that_is_gone_is_told_to_a_newcomer(three: tuple[Person, Person], join: Join) -> None:
     ana, _ = three
-    ref = f"refs/memoranda/{writer(ana)}"
-    subprocess.run(["git", "-C", ana.remote, "update-ref", "-d", ref], check=True)
-    assert [one for one in join("Eva").sync().warnings if f"saw a stream {writer(ana)}, up to number 3" in one]
+    ana.git("update-ref", "-d", f"refs/memoranda/{ana.writer}")
+    assert [one for one in join("Eva").sync().warnings if f"saw a stream {ana.writer}, up to number 3" in one]
 
 
 def test_a_purge_is_no_replacement(three: tuple[Person, Person], join: Join) -> None:
     """Who comes after it is told once who did not see the new stream yet, and nothing after they did."""
     ana, bob = three
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", 1)]))
+    ana.purge(1)
     ana.sync()
     assert bob.sync().warnings == [], "Bob verified it"
     eva = join("Eva")
@@ -115,24 +106,15 @@ def test_a_purge_is_no_replacement(three: tuple[Person, Person], join: Join) -> 
 
 def test_a_replacement_said_to_be_a_purge_is_told(three: tuple[Person, Person], join: Join, tmp_path: Path) -> None:
     ana, _ = three
-    who = writer(ana)
+    who = ana.writer
     replace(tmp_path, ana, split_segments(who, [add(who, 1, "Releases are cut on Fridays")], "", "0" * 64), who)
     assert [one for one in join("Eva").sync().warnings if "it was rewritten" in one or "was rewritten, as after" in one]
 
 
-@each(
-    "seen",
-    [
-        7,
-        [],
-        {"x": 1},
-        {"a" * 12: 1},
-        {"a" * 12: ["1", "f" * 64]},
-        {"a" * 12: [1, "no digest"]},
-        {"a" * 12: [True, "f" * 64]},
-        {"a" * 12: [-1, "f" * 64]},
-    ],
-)
+NO_STATES = (1, ["1", "f" * 64], [1, "no digest"], [True, "f" * 64], [-1, "f" * 64])
+
+
+@each("seen", [7, [], {"x": 1}, *({"a" * 12: state} for state in NO_STATES)])
 def test_nonsense_in_its_place_is_passed_over(seen: object) -> None:
     who = "m" * 12
     head, _, rest = split_segments(who, [add(who, 1, "x")], "")[0].partition(b"\n")
@@ -143,9 +125,8 @@ def test_nonsense_in_its_place_is_passed_over(seen: object) -> None:
 def test_a_segment_is_read_as_it_was_written() -> None:
     who, seen = "m" * 12, {"a" * 12: (3, "f" * 64)}
     data = StreamSegment(who, 1, (add(who, 1, "x"),), "", "", seen).to_bytes()
-    assert parse_segment(data, who).seen == seen and segment_digest(data) == segment_digest(
-        parse_segment(data, who).to_bytes()
-    )
+    read = parse_segment(data, who)
+    assert read.seen == seen and segment_digest(data) == segment_digest(read.to_bytes())
 
 
 def test_a_file_of_an_earlier_version_notes_what_it_merged(three: tuple[Person, Person]) -> None:

@@ -50,7 +50,7 @@ def test_a_purge_is_carried_through(shared: tuple[Person, Person], address: str)
     bob.sync(), ana.sync()
     replicate(ana, address)
     assert "swordfish" in everything(address)
-    bob.memory.purge.run_plan(bob.memory.purge.plan([("fact", secret)]))
+    bob.purge(secret)
     bob.sync(), ana.sync()
     assert replicate(ana, address).replaced == 1
     assert "swordfish" not in everything(address)

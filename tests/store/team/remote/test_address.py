@@ -97,7 +97,7 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
     ana.sync(), bob.sync()
     bob.decide("accept")
     bob.sync()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     assert ana.sync().warnings == [] and bob.sync().arrived.erased == 1
     assert ana.view() == bob.view() and bob.facts() == []
     join("Cleo").sync()

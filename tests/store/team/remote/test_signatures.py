@@ -214,7 +214,7 @@ def test_a_purge_is_signed_too(join: Join, keys: Keys) -> None:
     sign(ana)
     number = ana.remember("The safe opens with swordfish")
     ana.sync(), bob.sync()
-    ana.memory.purge.run_plan(ana.memory.purge.plan([("fact", number)]))
+    ana.purge(number)
     ana.sync()
     assert bob.sync().warnings == [] and bob.waiting() == [] and ana.view() == bob.view()
 
