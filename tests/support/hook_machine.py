@@ -22,6 +22,8 @@ RESIDENT = [sys.executable, "-P", "-m", "store.doors.hook_resident"]
 PATIENCE = "30"  # seconds that a client waits on a busy machine
 FACT = "The staging database is called heron-7"
 QUESTION = "what is the staging database called?"
+# what a resident runs first, that it looks soon whether its socket is its own still
+LOOKS_OFTEN = "from store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05"
 
 
 class HookMachine:

@@ -15,10 +15,8 @@ def note(root: Path, text: str) -> None:
 
 
 def test_its_four_settings_count(memory: Memory, tmp_path: Path) -> None:
-    note(
-        tmp_path,
-        "---\nname: x\nmemoria:\n  enabled: true\n  capture_commits: false # not here\n  retention_days: 900\n---\n",
-    )
+    own = "  enabled: true\n  capture_commits: false # not here\n  retention_days: 900\n"
+    note(tmp_path, f"---\nname: x\nmemoria:\n{own}---\n")
     config = load_config(memory.location)
     assert (config["enabled"], config["capture_commits"], config["retention_days"]) == (True, False, 900)
     assert not may_capture(config, "commits") and may_capture(config, "decisions") and not config.problems

@@ -113,9 +113,8 @@ def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path:
     else:
         monkeypatch.setattr(conversion, "_find_difference", lambda source, copy: "facts differs")
     before = content(path)
-    with pytest.raises(
-        StorageError, match="before it is brought up to date a backup is made, and none could be"
-    ) as said:
+    why = "before it is brought up to date a backup is made, and none could be"
+    with pytest.raises(StorageError, match=why) as said:
         Memory.open(path, "cli", Clock())
     assert "memoranda --look list facts" in said.value.next
     assert content(path) == before

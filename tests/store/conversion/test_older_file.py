@@ -104,9 +104,8 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
     """A memory of schema 4 knew no model."""
     made = str(tmp_path / ".memoranda" / "memory.db")
     with Memory.open(made, "app", Clock()) as memory:
-        memory.turns.add_turns(
-            "standup", [NewTurn("user", f"Recordá que los {day} hay asado.") for day in ("jueves", "lunes")]
-        )
+        said = [NewTurn("user", f"Recordá que los {day} hay asado.") for day in ("jueves", "lunes")]
+        memory.turns.add_turns("standup", said)
         with memory.database.write("agent", "extraction") as write:
             write.execute("DELETE FROM pending_extraction WHERE id = (SELECT max(id) FROM pending_extraction)")
         before = memory.database.rows("SELECT * FROM pending_extraction ORDER BY id")

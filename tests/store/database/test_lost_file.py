@@ -53,9 +53,8 @@ def test_every_command_says_it(path: Path, how: str, words: list[str]):
     lose(path, how)
     done = run_command(*words, cwd=path.parent.parent)
     said = done.stdout + done.stderr
-    assert (
-        done.returncode == (5 if words == ["doctor"] else 1) and how in said and "Go back to the newest: `cp " in said
-    )
+    assert done.returncode == (5 if words == ["doctor"] else 1)
+    assert how in said and "Go back to the newest: `cp " in said
     assert not path.exists() or not path.stat().st_size
 
 

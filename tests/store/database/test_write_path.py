@@ -45,12 +45,9 @@ VERBATIM = {
 
 def text_columns(memory: Memory) -> set[tuple[str, str]]:
     """(table, column) of every TEXT column of every table that holds records or tells of them."""
-    return {
-        (table, name)
-        for table in (*RECORDED_TABLES, *JOURNAL_TABLES)
-        for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_info(?)", (table,))
-        if kind == "TEXT"
-    }
+    look = "SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'"
+    tables = (*RECORDED_TABLES, *JOURNAL_TABLES)
+    return {(table, name) for table in tables for (name,) in memory.database.rows(look, (table,))}
 
 
 def tell(memory: Memory, text: str) -> None:
@@ -127,11 +124,8 @@ def test_every_text_column_is_redacted_or_known_to_be_ours(memory):
     memory.tagging.add_tags([("decision", 2), ("task", 1)], SECRET)
     with memory.database.write("user", "bind") as write:  # as `bind` writes it, which refuses a secret before
         write.execute("UPDATE decisions SET evidence = ?", (Json([SECRET]),))
-    covered = {
-        (table, name)
-        for table, name in text_columns(memory)
-        if memory.database.value(f"SELECT 1 FROM {table} WHERE instr({name}, ?) LIMIT 1", (MARK,))
-    }
+    look = "SELECT 1 FROM {} WHERE instr({}, ?) LIMIT 1"
+    covered = {place for place in text_columns(memory) if memory.database.value(look.format(*place), (MARK,))}
     ours = {(table, name) for table, names in VERBATIM.items() for name in names.split()}
     assert covered | ours == text_columns(memory)
     assert covered & ours == set(), "what is listed as Verbatim holds nobody's words"
@@ -266,9 +260,8 @@ def test_a_write_and_its_history_are_one(memory):
 def test_a_change_whose_history_cannot_be_kept_does_not_happen(memory):
     """If the step cannot be written, the change is taken back as well, and the door opens again afterwards."""
     memory.tasks.add_task("first")
-    memory.database.connection.execute(
-        "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.history_row BEGIN SELECT raise(ABORT, 'no'); END"
-    )
+    refuse = "BEGIN SELECT raise(ABORT, 'no'); END"
+    memory.database.connection.execute(f"CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.history_row {refuse}")
     with pytest.raises(StorageError):
         memory.tasks.add_task("second")
     memory.database.connection.execute("DROP TRIGGER refuse")

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -312,13 +313,8 @@ def test_a_stamp_differs_when_a_look_may_see_something_else(project: BoundProjec
     evidence = project.memory.evidence
     assert evidence.stamp() == ()
     seen = [evidence.stamp()]
-    for act in (
-        lambda: project.bind("src/pay.py:4-5"),
-        lambda: project.put("src/pay.py", PAY + "# more\n"),
-        lambda: project.commit("more"),
-        lambda: (project.folder / "src" / "pay.py").unlink(),
-        lambda: evidence.verify(),
-    ):
+    acts = [partial(project.bind, "src/pay.py:4-5"), partial(project.put, "src/pay.py", PAY + "# more\n")]
+    for act in (*acts, partial(project.commit, "more"), (project.folder / "src" / "pay.py").unlink, evidence.verify):
         act()
         assert evidence.stamp() not in seen
         seen.append(evidence.stamp())
@@ -345,7 +341,6 @@ def test_other_evidence_is_not_looked_at(text: str) -> None:
 
 
 def test_evidence_that_is_no_list_of_texts_does_no_harm(project: BoundProject) -> None:
-    project.memory.database.connection.execute(
-        "UPDATE facts SET evidence = ? WHERE id = 1", (json.dumps(["T#1", 5, None, {"a": "$ x"}, "$ echo 1"]),)
-    )
+    strange = json.dumps(["T#1", 5, None, {"a": "$ x"}, "$ echo 1"])
+    project.memory.database.connection.execute("UPDATE facts SET evidence = ? WHERE id = 1", (strange,))
     assert [one.item.typed_form for one in project.memory.evidence.list_bound("fact", 1)] == ["$ echo 1"]

@@ -45,11 +45,8 @@ def read(memory: Memory) -> dict[str, object]:
 def test_every_column_of_every_table_is_in_it(full):
     """Found from the schema: a new column or table is exported or this fails. Every row is there, value by value."""
     document = read(full)
-    kinds = {
-        name
-        for name, kind in full.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
-        if kind in ("table", "virtual") and not name.startswith("sqlite_")
-    }
+    every = full.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+    kinds = {name for name, kind in every if kind in ("table", "virtual") and not name.startswith("sqlite_")}
     tables = document["tables"]
     assert isinstance(tables, dict)
     assert set(tables) == kinds - {*OPERATIONAL_TABLES, *DERIVED_TABLES, *PACKED_TABLES}
@@ -85,19 +82,14 @@ def test_tables_and_rows_stand_in_a_fixed_order(full):
     tables = read(full)["tables"]
     assert isinstance(tables, dict)
     assert list(tables) == [*RECORDED_TABLES, *JOURNAL_TABLES]
-    keys = {
-        "commit_links": ("commit_id", "decision_id"),
-        "mutes": ("fact_id",),
-        "history": ("seq",),
-        "history_row": ("seq", "n"),
-    }
+    keys = {"commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
+    keys |= {"history": ("seq",), "history_row": ("seq", "n")}
     for table, records in tables.items():
         order = [tuple(record[key] for key in keys.get(table, ("id",))) for record in records]
         assert order == sorted(set(order)), table
     lines = "".join(exporter.export_text(full.database)).splitlines()
-    assert sum(line.startswith(('{"id":', '{"seq":')) for line in lines) == sum(
-        len(records) for name, records in tables.items() if name not in ("commit_links", "mutes")
-    )
+    numbered = sum(len(records) for name, records in tables.items() if name not in ("commit_links", "mutes"))
+    assert sum(line.startswith(('{"id":', '{"seq":')) for line in lines) == numbered
 
 
 def test_hostile_text_comes_through(memory):

@@ -32,9 +32,8 @@ def memory(tmp_path: Path):
             memory.facts.remember(text, domain=domain, tags=["a b", "ñ"])
         memory.facts.remember("I answered too long.", domain="self_correction")
         memory.facts.forget([memory.facts.remember("The key of the door is red.")[0]])
-        memory.decisions.decide(
-            "Use DuckDB", chosen="DuckDB 1.4", alternatives=["SQLite", "Parquet"], rationale="It is fast."
-        )
+        others = ["SQLite", "Parquet"]
+        memory.decisions.decide("Use DuckDB", "DuckDB 1.4", alternatives=others, rationale="It is fast.")
         yield memory
 
 

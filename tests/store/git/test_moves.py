@@ -34,10 +34,8 @@ def test_unchanged_lines_are_where_they_went(tmp_path: Path, seed: int) -> None:
                 assert found == (after.index(line) + 1,) * 2, (line, found)
         left = [place for place, line in enumerate(before, start=1) if line in after]
         for first, last in ((left[0], left[-1]), (left[3], left[9])):
-            assert move.map_lines(first, last) == (
-                after.index(before[first - 1]) + 1,
-                after.index(before[last - 1]) + 1,
-            )
+            there = (after.index(before[first - 1]) + 1, after.index(before[last - 1]) + 1)
+            assert move.map_lines(first, last) == there
 
 
 def test_what_is_gone_is_gone(tmp_path: Path) -> None:

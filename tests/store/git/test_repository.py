@@ -97,17 +97,14 @@ def test_sizes_agree_with_what_git_counts_file_by_file(year: Path) -> None:
 
 def test_the_same_call_builds_the_same_repository(tmp_path: Path) -> None:
     assert build_repository(tmp_path / "a", 60, 3) == build_repository(tmp_path / "b", 60, 3)
-    assert git(tmp_path / "a", "rev-list", "--count", "HEAD") == "60"
-    assert git(tmp_path / "a", "rev-list", "--count", "--merges", "HEAD") == "3"
-    assert git(tmp_path / "a", "status", "--porcelain") == ""
+    counts = [git(tmp_path / "a", "rev-list", "--count", *merges, "HEAD") for merges in ([], ["--merges"])]
+    assert counts == ["60", "3"] and git(tmp_path / "a", "status", "--porcelain") == ""
 
 
 def test_an_unborn_repository_has_no_history_and_reading_nothing_is_not_reading_head(tmp_path: Path) -> None:
     create(tmp_path)
     repository = Repository(str(tmp_path))
-    assert repository.tips() == []
-    assert repository.list_new_commits([]) == []
-    assert list(repository.read_commits([])) == []
+    assert (repository.tips(), repository.list_new_commits([]), [*repository.read_commits([])]) == ([], [], [])
     commit(tmp_path, "one")
     assert list(Repository(str(tmp_path)).read_commits([])) == []
 
@@ -171,8 +168,7 @@ def test_a_merge_is_measured_and_shown_against_its_first_parent(tmp_path: Path) 
     merge = everything(tmp_path)[0]
     assert (merge.message, merge.files_changed, merge.insertions, merge.deletions) == ("merge topic", 1, 7, 0)
     text = Repository(str(tmp_path)).diff(merge.sha).text
-    assert "topic.txt" in text
-    assert "main.txt" not in text
+    assert "topic.txt" in text and "main.txt" not in text
 
 
 @pytest.mark.parametrize("columns", [44, 78])
@@ -355,9 +351,7 @@ def test_a_huge_diff_is_cut_without_being_read(tmp_path: Path, children: list[su
     diff = Repository(str(tmp_path)).diff(sha, max_bytes=100_000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert diff.truncated
-    assert 99_000 < len(diff.text.encode()) <= 100_000
-    assert diff.text.endswith("\n")
+    assert diff.truncated and 99_000 < len(diff.text.encode()) <= 100_000 and diff.text.endswith("\n")
     assert peak < 2_000_000
     (child,) = children
     assert gone(child)
@@ -376,12 +370,9 @@ def test_a_diff_of_ten_megabytes_begins_at_once(tmp_path: Path) -> None:
     took = time.monotonic() - start
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert diff.truncated
-    assert " b.bin   |    Bin 0 -> 1000 bytes\n" in diff.text
-    assert "Binary files /dev/null and b/b.bin differ\n" in diff.text
-    assert "-line number 0\n" in diff.text
-    assert took < 15
-    assert peak < 4_000_000
+    binary = (" b.bin   |    Bin 0 -> 1000 bytes\n", "Binary files /dev/null and b/b.bin differ\n")
+    assert diff.truncated and all(line in diff.text for line in (*binary, "-line number 0\n"))
+    assert took < 15 and peak < 4_000_000
 
 
 def test_a_file_too_large_to_compare_counts_as_binary(tmp_path: Path) -> None:
@@ -397,9 +388,7 @@ def test_an_endless_line_is_cut_between_characters_and_what_just_fits_is_whole(t
     sha = commit(tmp_path, "line", {"a": "ñ" * 100_000})
     for limit in (5_000, 5_001):
         diff = Repository(str(tmp_path)).diff(sha, max_bytes=limit)
-        assert diff.truncated
-        assert limit - 2 < len(diff.text.encode()) <= limit
-        assert diff.text.endswith("ñ")
+        assert diff.truncated and limit - 2 < len(diff.text.encode()) <= limit and diff.text.endswith("ñ")
     sha = commit(tmp_path, "one", {"a": "1\n"})
     repository = Repository(str(tmp_path))
     whole = repository.diff(sha)
@@ -446,8 +435,8 @@ def test_every_wait_can_be_cancelled(tmp_path: Path, monkeypatch, children: list
         "by hand": lambda: repository._walk_by_hand([NOWHERE], cancelled),
     }[method]()
     assert time.monotonic() - start < 30 and (method != "commits" or found == [])
-    assert len(children) == 1
-    assert gone(children[0])
+    (child,) = children
+    assert gone(child)
 
 
 # -- hostile repositories and surroundings ----------------------------------------------------------------------------
@@ -461,9 +450,8 @@ def trap(tmp_path: Path) -> Iterator[tuple[Path, str, Path]]:
     program.chmod(0o755)
     commit(path, "one", {"a.doc": "1\n", ".gitattributes": "*.doc diff=doc filter=doc\n"})
     commit(path, "two", {"a.doc": "2\n"})
-    raw = git(path, "cat-file", "commit", "HEAD").replace(
-        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n AA==\n -----END PGP SIGNATURE-----\n\n", 1
-    )
+    signed = "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n AA==\n -----END PGP SIGNATURE-----\n\n"
+    raw = git(path, "cat-file", "commit", "HEAD").replace("\n\n", signed, 1)
     sha = git(path, "hash-object", "-t", "commit", "-w", "--stdin", stdin=f"{raw}\n".encode())
     git(path, "update-ref", "refs/heads/main", sha)
     keys = "core.fsmonitor core.pager core.sshCommand diff.doc.command diff.doc.textconv diff.external"
@@ -542,9 +530,7 @@ def test_an_unknown_sha_is_an_error_with_a_cause_and_a_next_step(tmp_path: Path)
     for sha in (NOWHERE, blob):
         with pytest.raises(GitError) as diff:
             repository.diff(sha)
-        assert sha in diff.value.message
-        assert diff.value.next
-        assert diff.value.code == "git"
+        assert sha in diff.value.message and (diff.value.code, bool(diff.value.next)) == ("git", True)
 
 
 def lose(path: Path, revision: str, content: bytes | None = None) -> bytes:
@@ -576,8 +562,7 @@ def test_a_lost_file_or_tree_costs_the_size_of_its_commits_and_nothing_else(tmp_
     assert [(each.sha, each.message) for each in read] == [(sha, str(29 - n)) for n, sha in enumerate(shas[::-1])]
     assert [each.message for each in read if not each.measured] == ["21", "20", "11", "10"]
     for each in read:
-        assert each.insertions == (9 if each.measured else 0)
-        assert each.files_changed == (1 if each.measured else 0)
+        assert (each.insertions, each.files_changed) == ((9, 1) if each.measured else (0, 0))
     with pytest.raises(GitError, match="not in this repository"):
         repository.diff(shas[20])
 
@@ -606,8 +591,7 @@ def test_walking_by_hand_gives_gits_own_order(year: Path, monkeypatch: pytest.Mo
     order, broken = repository.list_reachable_commits(repository.tips())
     assert (len(order), broken) == (COMMITS, [])
     by_hand, broken = repository._walk_by_hand(repository.tips(), lambda: False)
-    assert broken == []
-    assert set(by_hand) == set(order)
+    assert (set(by_hand), broken) == (set(order), [])
     place = {sha: number for number, sha in enumerate(by_hand)}
     for line in git(year, "rev-list", "--parents", "HEAD").splitlines():
         child, *parents = line.split()
@@ -630,10 +614,9 @@ def test_a_branch_whose_commit_is_lost_does_not_hide_the_others(tmp_path: Path) 
 def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     (tmp_path / "plain").mkdir()
-    with pytest.raises(GitError, match="no git repository"):
-        Repository(str(tmp_path / "plain")).tips()
-    with pytest.raises(GitError, match="could not open the folder"):
-        Repository(str(tmp_path / "absent")).tips()
+    for name, why in (("plain", "no git repository"), ("absent", "could not open the folder")):
+        with pytest.raises(GitError, match=why):
+            Repository(str(tmp_path / name)).tips()
     monkeypatch.setenv("PATH", str(tmp_path / "plain"))
     with pytest.raises(GitError, match="not installed") as caught:
         Repository(str(tmp_path)).tips()
@@ -648,9 +631,8 @@ def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(tmp_pa
     with pytest.raises(GitError, match="another user") as caught:
         Repository(str(path)).tips()
     assert f"git config --global --add safe.directory {path}" in caught.value.next
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(path))
+    for name, value in (("COUNT", "1"), ("KEY_0", "safe.directory"), ("VALUE_0", str(path))):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
     assert Repository(str(path)).tips() == [sha]
 
 

@@ -138,9 +138,8 @@ def test_packing_and_unpacking_change_nothing_that_can_be_read(live: Live, plan:
             for seq, _, table, pk, *_ in before[0][:: max(1, len(before[0]) // 10)]:
                 by_step = memory.database.rows("SELECT n FROM every_history_row WHERE seq = ? ORDER BY n", (seq,))
                 assert by_step == [(row[1],) for row in before[0] if row[0] == seq]
-                by_record = memory.database.rows(
-                    "SELECT seq FROM every_history_row WHERE tbl = ? AND pk = ? AND seq > ? ORDER BY 1", (table, pk, 3)
-                )
+                sql = "SELECT seq FROM every_history_row WHERE tbl = ? AND pk = ? AND seq > 3 ORDER BY 1"
+                by_record = memory.database.rows(sql, (table, pk))
                 assert by_record == [(row[0],) for row in before[0] if row[2:4] == (table, pk) and row[0] > 3]
 
 
@@ -221,10 +220,8 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     number = packed.facts.ids(packed.now, words="the secret of the house")[0]
     with packed.database.write("user", "purge") as write:
         assert compression.unpack_records(write, {("facts", f"[{number}]")}) == 1
-        write.execute(
-            "UPDATE main.history_row SET after = NULL, salt = NULL, purged = 1 WHERE tbl = 'facts' AND pk = ?",
-            (f"[{number}]",),
-        )
+        erased = "after = NULL, salt = NULL, purged = 1"
+        write.execute(f"UPDATE main.history_row SET {erased} WHERE tbl = 'facts' AND pk = ?", (f"[{number}]",))
     step = packed.history.steps(record=("fact", number))[0].seq
     assert chain.broken(packed.database) == []
     assert pack_all(packed.database) == 1

@@ -31,6 +31,7 @@ from store.records.facts import insert_fact
 from store.search import fulltext as corpus
 
 KEYS = {**dict.fromkeys(RECORDED_TABLES, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
+PARENTS = {"commit_links": ("decision_id", "decisions")} | {one: ("supersedes", one) for one in ("facts", "decisions")}
 QUERIES = ("team", "deploys fridays", "José prefiere", "choose", "line", "kind:task", "is:superseded", "evil")
 SEEDS = st.integers(0, 2**32 - 1)
 PLANS = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=30, max_size=90)  # lists alone stay short
@@ -98,13 +99,9 @@ def inverse(state: State, memory: Memory, seq: int) -> State | None:
         else:
             result[key] = now | {name: (_type(value), value) for name, value in before.items()}
     for (table, _), row in result.items():
-        for column, parent in {
-            "facts": (("supersedes", "facts"),),
-            "decisions": (("supersedes", "decisions"),),
-            "commit_links": (("decision_id", "decisions"),),
-        }.get(table, ()):
-            if row[column][1] is not None and (parent, (row[column][1],)) not in result:
-                return None
+        column, parent = PARENTS.get(table, ("", ""))
+        if column and row[column][1] is not None and (parent, (row[column][1],)) not in result:
+            return None
     return result
 
 
@@ -411,9 +408,8 @@ def test_undo_takes_back_what_a_person_did_by_hand(memory):
 
 
 def bring(write: Transaction, text: str) -> None:
-    insert_fact(
-        write, text, origin="import:notes", domain="general", confidence="high", source="explicit", evidence=Json([])
-    )
+    known = {"domain": "general", "confidence": "high", "source": "explicit", "evidence": Json([])}
+    insert_fact(write, text, origin="import:notes", **known)
 
 
 @pytest.mark.parametrize("door, imported", [("cli", True), ("app", True), ("mcp", False)])
@@ -591,9 +587,8 @@ def test_a_step_tells_what_it_changed(memory):
     assert (change.before, change.after) == ({"pinned": 0}, {"pinned": 1})
     (change,) = memory.history.changes(1)
     assert change.before is None and change.after is not None
-    assert set(change.after) == {
-        name for (name,) in memory.database.rows("SELECT name FROM pragma_table_info('facts')")
-    }
+    columns = memory.database.rows("SELECT name FROM pragma_table_info('facts')")
+    assert set(change.after) == {name for (name,) in columns}
     assert [step.seq for step in memory.history.steps(record=("fact", 1))] == [3, 1]
     assert [step.seq for step in memory.history.steps(actor="user", limit=2)] == [3, 2]
     assert memory.history.steps(record=("commit", 1)) == []

@@ -236,10 +236,7 @@ def test_what_changed_in_both_is_kept_in_both(told: Memory, clock: Clock, monkey
     told.globals.correct(1, "I write Spanish of Buenos Aires")
     (said,) = told.moves.finish_begun()
     assert "changed since" in said
-    assert facts(told) == (
-        ["the port is 8080", "I write Spanish and English"],
-        ["I write Spanish of Buenos Aires"],
-    )
+    assert facts(told) == (["the port is 8080", "I write Spanish and English"], ["I write Spanish of Buenos Aires"])
     assert told.moves.finish_begun() == []
 
 
@@ -272,10 +269,8 @@ def test_a_restore_leaves_a_fact_where_it_was_moved_to(told: Memory, clock: Cloc
     before = told.checkpoints.take_checkpoint("before")
     told.moves.move_to_global(1)
     told.facts.remember("the office is in Lugo")
-    assert restored(told, before) == {
-        "F#1": ("comes back, though G#1 says it now", False),
-        "F#3": ("removed", True),
-    }
+    back = "comes back, though G#1 says it now"
+    assert restored(told, before) == {"F#1": (back, False), "F#3": ("removed", True)}
     assert facts(told) == (["the port is 8080"], ["I write Spanish"])
     between = told.checkpoints.take_checkpoint("between")
     back = told.moves.move_to_project(1)
@@ -285,9 +280,8 @@ def test_a_restore_leaves_a_fact_where_it_was_moved_to(told: Memory, clock: Cloc
         told.checkpoints.restore(between)
     with own(clock) as personal:
         taken = personal.plans.plan_moment(1, "the first moment")
-        assert [one.says for one in taken.changes] == [
-            f"comes back, though F#{back} of {told.database.path} says it now"
-        ]
+        (change,) = taken.changes
+        assert change.says == f"comes back, though F#{back} of {told.database.path} says it now"
         assert personal.plans.propose_changes(taken) == frozenset()
     told.history.undo()
     plan = told.plans.plan_checkpoint(between)

@@ -43,9 +43,8 @@ def rows(memory: Memory) -> dict[str, list[tuple[object, ...]]]:
 def assert_sound(memory: Memory) -> None:
     """The search index agrees with the records, and no reference leads nowhere."""
     corpus.check_text_index(memory.database)
-    found = [
-        row for kind in ("fact", "decision", "task") for row in memory.database.rows(f"SELECT * FROM corpus_{kind}")
-    ]
+    tables = ("corpus_fact", "corpus_decision", "corpus_task")
+    found = [row for table in tables for row in memory.database.rows(f"SELECT * FROM {table}")]
     kept = memory.database.rows("SELECT * FROM corpus WHERE kind IN ('fact', 'decision', 'task')")
     assert sorted(found, key=repr) == sorted(kept, key=repr)
     assert memory.database.rows("PRAGMA foreign_key_check") == []
@@ -53,6 +52,14 @@ def assert_sound(memory: Memory) -> None:
 
 def shown(plan: RestorePlan) -> list[tuple[str, str, str]]:
     return [(change.sign, change.citation, change.says) for change in plan.changes]
+
+
+def blocked(plan: RestorePlan) -> dict[str, str]:
+    return {change.citation: change.blocked for change in plan.changes}
+
+
+def replaced_by(citation: str) -> str:
+    return f"{citation} took its place, and stays: undo the step that made {citation} first."
 
 
 def some_of(plan: RestorePlan, dice: random.Random) -> frozenset[int]:
@@ -159,9 +166,8 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
                 memory.plans.plan_origin(actor)
             return
         before = rows(memory)
-        touched = memory.database.rows(
-            f"SELECT DISTINCT tbl, pk, actor FROM {every_row_view(memory.database)} JOIN history USING(seq)"
-        )
+        view = every_row_view(memory.database)
+        touched = memory.database.rows(f"SELECT DISTINCT tbl, pk, actor FROM {view} JOIN history USING(seq)")
         theirs = {(table, key) for table, key, who in touched if who == actor}
         others = {(table, key) for table, key, who in touched if who != actor}
         plan = memory.plans.plan_origin(actor)
@@ -277,12 +283,8 @@ def test_what_both_changed_is_kept_field_by_field(memory):
     plan = memory.plans.keep_mine(memory.plans.plan_checkpoint(1))
     chosen = memory.plans.propose_changes(plan, "mine")
     names = {plan.changes[index].citation: plan.changes[index].says for index in chosen}
-    assert names == {
-        "F#1": "tags as before",
-        "F#3": "pinned, tags as before",
-        "A#1": "open again",
-        "F#5": "removed",
-    }
+    told = {"F#1": "tags as before", "F#3": "pinned, tags as before", "A#1": "open again", "F#5": "removed"}
+    assert names == told
     memory.plans.apply_plan(plan, chosen)
     facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.get_many(range(1, 6))}
     assert facts == {1: (True, ()), 2: (True, ()), 3: (True, ()), 4: (False, ())}
@@ -334,11 +336,8 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
     with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
         memory.plans.apply_plan(plan, [2])
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan, "add"))
-    assert [(fact.fact, fact.status) for fact in memory.facts.get_many([1, 2, 3])] == [
-        ("one", "forgotten"),
-        ("two", "active"),
-        ("stays", "active"),
-    ]
+    told = [(fact.fact, fact.status) for fact in memory.facts.get_many([1, 2, 3])]
+    assert told == [("one", "forgotten"), ("two", "active"), ("stays", "active")]
 
 
 def test_what_needs_another_is_chosen_with_it(memory):
@@ -491,15 +490,14 @@ def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
 def test_what_refers_to_a_record_keeps_it(memory):
     """A fact of theirs that I corrected cannot go: my correction refers to it. It is shown, with the reason and the
     way."""
-    mine = "F#3 took its place, and stays: undo the step that made F#3 first."
     memory.facts.remember("theirs", actor=NOTES)
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
     plan = memory.plans.plan_origin(NOTES)
     assert shown(plan) == [("-", "F#1", "removed (replaced now)"), ("-", "F#2", "removed")]
-    assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, mine)
+    assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, replaced_by("F#3"))
     assert memory.plans.propose_changes(plan) == {1}
-    with pytest.raises(Conflict, match=re.escape(f"F#1 cannot be changed: {mine}")):
+    with pytest.raises(Conflict, match=re.escape(f"F#1 cannot be changed: {replaced_by('F#3')}")):
         memory.plans.apply_plan(plan, [0, 1])
     memory.plans.apply_plan(plan, [1])
     assert [fact.id for fact in memory.facts.get_many([1, 2, 3])] == [1, 3]
@@ -517,11 +515,7 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     memory.commits.link("a1b2c3d", 2, actor="import:git")
     before = rows(memory)
     plan = memory.plans.plan_origin("mcp:claude") if whole else memory.plans.plan_step(2)
-    assert shown(plan) == [
-        ("-", "C#a1b2c3d D#2", "removed"),
-        ("~", "D#1", "comes back"),
-        ("-", "D#2", "removed"),
-    ]
+    assert shown(plan) == [("-", "C#a1b2c3d D#2", "removed"), ("~", "D#1", "comes back"), ("-", "D#2", "removed")]
     link, old, new = range(3)
     assert (plan.changes[link].needs, plan.changes[new].needs) == ((new,), (link,))
     assert plan.changes[link].by.actor == "import:git"
@@ -558,9 +552,7 @@ def test_a_link_stays_with_a_decision_that_does(memory):
     memory.commits.link("a1b2c3d", 1)
     memory.decisions.decide("storage", "SQLite", supersedes=1)
     plan = memory.plans.plan_origin(NOTES)
-    assert {change.citation: change.blocked for change in plan.changes} == {
-        "D#1": "D#2 took its place, and stays: undo the step that made D#2 first.",
-    }
+    assert blocked(plan) == {"D#1": replaced_by("D#2")}
     assert memory.plans.propose_changes(plan) == frozenset()
 
 
@@ -573,10 +565,8 @@ def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
     assert [(one.citation, one.clash, one.needs) for one in plan.changes] == [("F#2", True, ()), ("F#1", False, (0,))]
     assert memory.plans.propose_changes(plan) == frozenset() and plan.requirements_of(1) == {0, 1}
     memory.facts.correct(2, "mine again")
-    assert {one.citation: one.blocked for one in memory.plans.plan_origin(NOTES).changes} == {
-        "F#2": "F#3 took its place, and stays: undo the step that made F#3 first.",
-        "F#1": "F#2, which took its place, cannot go: its row says why.",
-    }
+    last = "F#2, which took its place, cannot go: its row says why."
+    assert blocked(memory.plans.plan_origin(NOTES)) == {"F#2": replaced_by("F#3"), "F#1": last}
 
 
 def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
@@ -585,7 +575,7 @@ def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
     memory.decisions.decide("storage", "LMDB", actor=NOTES)
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
-    reasons = {change.citation: change.blocked for change in memory.plans.plan_origin(NOTES).changes}
+    reasons = blocked(memory.plans.plan_origin(NOTES))
     assert reasons["D#1"] == "Its link to C#a1b2c3d would come back: undo the step that removed the link first."
     memory.history.undo(3)
     plan = memory.plans.plan_origin(NOTES)
@@ -628,12 +618,8 @@ def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
     memory.facts.correct(2, "and again", actor=NOTES)
     memory.facts.correct(3, "mine")
     plan = memory.plans.plan_origin(NOTES)
-    reasons = {change.citation: change.blocked for change in plan.changes}
-    assert reasons == {
-        "F#3": "F#4 took its place, and stays: undo the step that made F#4 first.",
-        "F#2": "F#3, which took its place, cannot go: its row says why.",
-        "F#1": "F#2, which took its place, cannot go: its row says why.",
-    }
+    last = "{}, which took its place, cannot go: its row says why.".format
+    assert blocked(plan) == {"F#3": replaced_by("F#4"), "F#2": last("F#3"), "F#1": last("F#2")}
     assert memory.plans.propose_changes(plan) == frozenset()
 
 
@@ -664,11 +650,7 @@ def test_an_origins_correction_of_mine_gives_mine_back(memory):
     memory.facts.remember("and this was theirs, and they undid it", actor=NOTES)
     memory.history.undo(7, actor=NOTES)
     plan = memory.plans.plan_origin(NOTES)
-    assert sorted(shown(plan)) == [
-        ("+", "F#4", "comes back"),
-        ("-", "F#2", "removed"),
-        ("~", "F#1", "comes back"),
-    ]
+    assert sorted(shown(plan)) == [("+", "F#4", "comes back"), ("-", "F#2", "removed"), ("~", "F#1", "comes back")]
     memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
     assert [fact.fact for fact in memory.facts.get_many(range(1, 9))] == ["mine", "they undid it"]
     with pytest.raises(NotFound, match="Nobody of that name"):
@@ -748,9 +730,8 @@ def test_ten_thousand_records_take_a_few_queries(memory):
         number = memory.checkpoints.take_checkpoint("then")
         with memory.database.write(NOTES, "bulk") as write:
             for place in range(many):
-                write.insert(
-                    "tasks", text=f"{many} {place}", status="pending", created_at="", updated_at="", origin="x"
-                )
+                times = {"created_at": "", "updated_at": ""}
+                write.insert("tasks", text=f"{many} {place}", status="pending", **times, origin="x")
         asked: list[object] = []
         memory.database.connection.set_exec_trace(lambda *call, asked=asked: bool(asked.append(call[1])) or True)
         assert len(memory.plans.plan_checkpoint(number).changes) == many

@@ -2,13 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
 import pytest
 from conftest import Clock
+from support.forks import run_program
 
 from store.base.citations import parse_citation
 from store.base.errors import Conflict, InvalidInput, NewerFile, NotFound, StorageError, Unsupported
@@ -105,10 +104,8 @@ def test_a_project_s_fact_of_the_same_number_is_another_one(memory: Memory) -> N
     memory.facts.remember("the port of the API is 8080")
     memory.globals.remember("the port wine is in the cellar")
     built = memory.context("where is the port?")
-    assert {one.record.citation: one.fact.fact for one in built.considered} == {
-        "F#1": "the port of the API is 8080",
-        "G#1": "the port wine is in the cellar",
-    }
+    told = {one.record.citation: one.fact.fact for one in built.considered}
+    assert told == {"F#1": "the port of the API is 8080", "G#1": "the port wine is in the cellar"}
     assert "[G#1] the port wine" in built.text
 
 
@@ -171,9 +168,8 @@ def test_a_change_is_one_of_the_personal_memory(memory: Memory, other: Memory) -
     assert memory.history.steps(limit=1) == newest, "the project's own history says nothing of it"
     other.personal.history.undo()
     other.personal.history.undo()
-    assert [fact.fact for fact in memory.globals.get_many(list(memory.globals.order(memory.now)))] == [
-        "I write Spanish"
-    ]
+    (fact,) = memory.globals.get_many(list(memory.globals.order(memory.now)))
+    assert fact.fact == "I write Spanish"
 
 
 def test_an_error_names_facts_as_the_project_cites_them(memory: Memory) -> None:
@@ -194,9 +190,7 @@ def test_an_error_names_facts_as_the_project_cites_them(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("what", ["newer", "damaged", "foreign", "link"])
-def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
-    what: str, memory: Memory, tmp_path: Path, clock: Clock
-) -> None:
+def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(what: str, memory: Memory, tmp_path, clock):
     with own(clock) as mine:
         mine.facts.remember("I write Spanish", scope="global")
     path = Path(personal_memory_path())
@@ -216,7 +210,6 @@ def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
     before = path.read_bytes()
     memory.facts.remember("I speak Spanish")
     answer = memory.search("Spanish")
-    assert "F#1" in [hit.citation for hit in answer.hits]
     assert build_start_pack(memory, "claude").event == "start"
     if what == "newer":  # it can be read, and not changed
         assert {hit.citation for hit in answer.hits} == {"F#1", "G#1"}
@@ -234,14 +227,12 @@ def test_a_personal_memory_that_cannot_be_read_is_named_and_harms_nothing(
     assert path.read_bytes() == before
 
 
-def _strange(tmp_path: Path) -> str:
+def _strange(tmp_path: Path) -> Path:
     """A memory that another installation made."""
     path = tmp_path / "strange" / "memory.db"
     code = "import sys; from store.memory import Memory; Memory.open(sys.argv[1]).facts.remember('I write Spanish')"
-    root = Path(__file__).parents[3]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(root)}
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True, env=environment)
-    return str(path)
+    assert run_program(code, path, env={"XDG_STATE_HOME": str(tmp_path / "state")}).returncode == 0
+    return path
 
 
 def test_a_personal_memory_that_was_replaced_is_opened_again(memory: Memory, clock: Clock) -> None:

@@ -89,9 +89,8 @@ def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, docume
         ("memory/2026-11-20.md#L1", TEXT, True),
     ]
     done = run(memory, plan, "MEMORY.md#L3", "MEMORY.md#L4")
-    assert document.read_bytes() == (
-        "\ufeff# Notas de José\r\n\r\nBien. Adiós.  \r\n\r\n\tno newline at the end".encode()
-    )
+    left = "\ufeff# Notas de José\r\n\r\nBien. Adiós.  \r\n\r\n\tno newline at the end"
+    assert document.read_bytes() == left.encode()
     assert stat.S_IMODE(document.stat().st_mode) == 0o640
     assert os.listdir(tmp_path / "memory") == ["2026-11-20.md"], "nothing was left beside it"
     assert [place.citation for place in done.left] == ["memory/2026-11-20.md#L1"]
@@ -137,9 +136,8 @@ def test_a_file_that_was_changed_meanwhile_is_left(memory: Memory, document: Pat
     document.write_text(f"one\n{TEXT}\nand what they just typed\n")
     done = run(memory, plan, "MEMORY.md#L2")
     assert (done.purged, done.scrubbed) == (1, 0)
-    assert [(place.citation, place.what) for place in done.left] == [
-        ("MEMORY.md#L2", "your file: it was changed meanwhile")
-    ]
+    (place,) = done.left
+    assert (place.citation, place.what) == ("MEMORY.md#L2", "your file: it was changed meanwhile")
     assert document.read_text() == f"one\n{TEXT}\nand what they just typed\n"
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
     document.write_bytes(b"\xe9 is no UTF-8 any more")

@@ -7,6 +7,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import apsw
 import pytest
@@ -98,9 +99,8 @@ def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
     words = [text.split()[0] for text in texts.values()]  # that nothing else has
     assert traces(folder, *texts.values(), *words) == []
     assert traces(folder, "what stays, number 1"), "the scan sees what is there"
-    assert (
-        memory.facts.count_by_state(memory.now)["active"] == stay == memory.database.value("SELECT count(*) FROM facts")
-    )
+    left = memory.database.value("SELECT count(*) FROM facts")
+    assert memory.facts.count_by_state(memory.now)["active"] == stay == left
     assert not memory.search("zebrafish").hits
     sound(memory)
 
@@ -125,21 +125,14 @@ def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, fold
     other, _ = memory.facts.remember("the team is five")
     embed(memory, first, second, third, other)
     plan = memory.purge.plan([("fact", third)])
-    assert [(one.citation, one.why) for one in plan.going] == [
-        ("F#1", "says the same"),
-        ("F#2", "replaced by one of them"),
-        ("F#3", ""),
-    ]
+    why = [("F#1", "says the same"), ("F#2", "replaced by one of them"), ("F#3", "")]
+    assert [(one.citation, one.why) for one in plan.going] == why
     assert plan.places == ()
     done = memory.purge.run_plan(plan)
     assert (done.purged, done.scrubbed, done.left, done.finished.pending) == (3, 0, (), "")
     assert traces(folder, TEXT, "zebrafish") == []
     assert memory.database.rows("SELECT id FROM facts") == [(other,)]
-    assert (
-        memory.database.value("SELECT count(*) FROM embeddings")
-        == memory.database.value("SELECT count(*) FROM vectors")
-        == 1
-    )
+    assert [memory.database.value(f"SELECT count(*) FROM {table}") for table in ("embeddings", "vectors")] == [1, 1]
     sound(memory)
 
 
@@ -156,10 +149,8 @@ def test_facts_that_were_merged_go_together(memory: Memory, folder: Path, named:
         compression.pack_history(memory.database, 0, 0, least=1)
     plan = memory.purge.plan([("fact", named)])
     assert [one.citation for one in plan.going] == ["F#1", "F#2", "F#3"]
-    assert {one.why for one in plan.going if one.citation != f"F#{named}"} <= {
-        "replaced by one of them",
-        "replaces one of them",
-    }
+    why = {one.why for one in plan.going if one.citation != f"F#{named}"}
+    assert why <= {"replaced by one of them", "replaces one of them"}
     memory.purge.run_plan(plan)
     assert traces(folder, TEXT, "zebrafish") == []
     assert memory.database.rows("SELECT id FROM facts") == [(citing,)]
@@ -181,10 +172,9 @@ def embed(memory: Memory, *facts: int) -> None:
         write.execute("INSERT INTO embedding_models VALUES (0, 'a model', 2, 0, 1, x'00', 1, ?)", (Verbatim(write.at),))
         for fact in facts:
             text = write.execute("SELECT fact FROM facts WHERE id = ?", (fact,)).get
-            write.execute(
-                "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, x'00', ?)",
-                (digest_input_text("a model", format_input_text("fact", "", text)), Verbatim(write.at)),
-            )
+            digest = digest_input_text("a model", format_input_text("fact", "", text))
+            sql = "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, x'00', ?)"
+            write.execute(sql, (digest, Verbatim(write.at)))
             number = memory.database.connection.last_insert_rowid()
             if fact != facts[0]:  # that one's record was embedded anew since: only the cache knows it
                 write.execute("INSERT INTO vectors VALUES (?, ?)", (fact * 16 * 2, number))
@@ -267,9 +257,8 @@ def test_every_other_place_is_named_and_chosen(memory: Memory, quoted):
 def test_what_is_left_out_stays_and_is_reported(memory: Memory, folder: Path, quoted):
     plan = memory.purge.plan([("fact", 1)])
     done = memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.table == "queries"])
-    assert {place.citation for place in done.left} == {
-        *("D#1", "F#2", "A#1", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
-    }
+    left = ("D#1", "F#2", "A#1", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
+    assert {place.citation for place in done.left} == {*left}
     assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
     assert memory.search.log.recent_queries() == []
     assert {form for _, form in traces(folder, TEXT)} >= {"raw"}
@@ -337,9 +326,8 @@ def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypa
     memory.facts.remember("it is 5 %, no more")
     read, rows = list[str](), Database.rows
     monkeypatch.setattr(Database, "rows", lambda self, sql, *rest: read.append(sql) or rows(self, sql, *rest))
-    found = column_scan.find_short_matches(
-        memory.database, ["ok", "no", "SÍ", "5 %", "ok", "", *(f"z{number}" for number in range(99))]
-    )
+    texts = ["ok", "no", "SÍ", "5 %", "ok", "", *(f"z{number}" for number in range(99))]
+    found = column_scan.find_short_matches(memory.database, texts)
     assert [place.citation for place in found] == ["F#1", "F#3"]
     assert sum("FROM facts" in sql for sql in read) == 1
 
@@ -347,11 +335,8 @@ def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypa
 def test_many_texts_are_found_as_one_is():
     """Looked for by their rarest words when there are many: the same is found, in the same texts."""
     texts = [f"José's old office number {number}" for number in range(40)] + ["日本語の秘密", "a b cd"]
-    held = [f"(JOSE\u0301'S  old\noffice number {number})" for number in range(0, 60, 7)] + [
-        "x日本語の秘密y",
-        "A  B cd!",
-        "zebra",
-    ]
+    held = [f"(JOSE\u0301'S  old\noffice number {number})" for number in range(0, 60, 7)]
+    held += ["x日本語の秘密y", "A  B cd!", "zebra"]
     many = PurgedTexts(texts)
     for text in held:
         assert many.occur_in(text) == any(PurgedTexts([one]).occur_in(text) for one in texts), text
@@ -410,10 +395,8 @@ def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
     memory.history.redo()
     assert memory.facts.get(1).status == "forgotten"
     plan = memory.plans.plan_checkpoint(1)
-    assert {change.citation: change.blocked for change in plan.changes} == {
-        "F#1": "",
-        "F#2": "What F#2 said was erased.",
-    }
+    blocked = {change.citation: change.blocked for change in plan.changes}
+    assert blocked == {"F#1": "", "F#2": "What F#2 said was erased."}
     assert [change.title for change in plan.changes if change.blocked] == ["[purged]"]
     assert [change.citation for change in memory.plans.plan_origin("user").changes] == ["F#1"]
     assert TEXT not in str([memory.history.changes(step.seq) for step in memory.history.steps()])
@@ -431,11 +414,8 @@ def test_after_any_life_the_rest_of_history_still_reverses(memory: Memory, live,
     all_places(memory, ("fact", fact), ("decision", decision))
     sound(memory)
     now = {change.citation: change.now for change in memory.plans.plan_since(0).changes if change.now}
-    assert now == {
-        change.citation: change.now
-        for change in start.changes
-        if change.now and change.citation not in (f"F#{fact}", f"D#{decision}")
-    }
+    then = {change.citation: change.now for change in start.changes if change.now}
+    assert now == {name: then[name] for name in then.keys() - {f"F#{fact}", f"D#{decision}"}}
 
 
 def test_another_project_is_not_touched(memory: Memory, tmp_path: Path):
@@ -723,9 +703,7 @@ def test_the_proof_reads_every_file_of_the_store(memory: Memory, tmp_path: Path)
 
 def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypatch: pytest.MonkeyPatch, quoted):
     """A query's key is its text: what is noted for later is in the file until then."""
-    monkeypatch.setattr(
-        "store.purge.cleanup.merge_search_index", lambda database: (_ for _ in ()).throw(KeyboardInterrupt)
-    )
+    monkeypatch.setattr("store.purge.cleanup.merge_search_index", Mock(side_effect=KeyboardInterrupt))
     plan = memory.purge.plan([("fact", 1)])
     with pytest.raises(KeyboardInterrupt):
         memory.purge.run_plan(plan, [at for at, place in enumerate(plan.places) if place.can])
@@ -775,9 +753,8 @@ def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
     assert compression.pack_history(memory.database, 0, 0, least=1) >= 1
     memory.database.checkpoint_wal()
     assert TEXT.encode() not in Path(memory.location.path).read_bytes()
-    assert [one.file for one in search_files([TEXT], files_of(memory.database.path)) if one.found] == [
-        memory.location.path
-    ]
+    (found,) = [one.file for one in search_files([TEXT], files_of(memory.database.path)) if one.found]
+    assert found == memory.location.path
     packed = folder / "copy"
     packed.write_bytes(gzip.compress(Path(memory.location.path).read_bytes()))
     assert search_files([TEXT], [str(packed)])[0].found == ("raw",), "a memory that somebody packed"

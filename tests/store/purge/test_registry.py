@@ -21,24 +21,21 @@ from store.purge.proof import find_traces
 from store.purge.word_search import PurgedTexts
 
 CANARY = "canaryquokka"
+NUMBERS = ("INTEGER", "REAL")
 
 
 def test_every_column_that_can_hold_text_is_registered(memory: Memory):
     """Each TEXT and BLOB column of the schema once, with what becomes of it; and nothing that the schema lacks."""
+    columns = "SELECT name, type FROM pragma_table_info(?)"
     schema = {
-        table: {
-            name
-            for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_info(?)", (table,))
-            if kind not in ("INTEGER", "REAL")
-        }
+        table: sorted(name for name, kind in memory.database.rows(columns, (table,)) if kind not in NUMBERS)
         for (table,) in memory.database.rows(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'"
         )
     }
-    registered = {table: [*kept.words, *kept.names, *kept.other] for table, kept in registry.TEXT_TABLES.items()}
-    assert {table: sorted(names) for table, names in registered.items()} == {
-        table: sorted(names) for table, names in schema.items()
-    }
+    known = registry.TEXT_TABLES.items()
+    registered = {table: sorted([*kept.words, *kept.names, *kept.other]) for table, kept in known}
+    assert registered == schema
 
 
 def test_a_column_that_nobody_registered_is_searched_all_the_same(memory: Memory):
@@ -80,12 +77,10 @@ def write_everything(memory: Memory, root: Path) -> None:
 
 def test_no_column_holds_words_that_is_not_registered_to(memory: Memory, tmp_path: Path):
     write_everything(memory, tmp_path)
-    holding = {
-        (table, name)
-        for table, kept in registry.list_text_tables(memory.database)
-        for name in (*kept.words, *kept.names, *kept.other)
-        if memory.database.value(f"SELECT 1 FROM {table} WHERE CAST({name} AS TEXT) LIKE '%{CANARY}%' LIMIT 1")
-    }
+    tables = registry.list_text_tables(memory.database)
+    columns = [(table, name) for table, kept in tables for name in (*kept.words, *kept.names, *kept.other)]
+    look = f"SELECT 1 FROM {{}} WHERE CAST({{}} AS TEXT) LIKE '%{CANARY}%' LIMIT 1".format
+    holding = {place for place in columns if memory.database.value(look(*place))}
     assert {("checkpoints", "name"), ("queries", "text"), ("proposals", "origin"), ("chunks", "text")} <= holding
     for table, name in holding:
         assert name not in registry.TEXT_TABLES[table].other, (table, name)

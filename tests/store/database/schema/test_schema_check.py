@@ -30,11 +30,8 @@ def made(path: Path) -> str:
 def parts(kind: str) -> list[str]:
     connection = apsw.Connection(":memory:")
     schema.create_memory_schema(connection, "")
-    names = [
-        row[0]
-        for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,))
-        if not row[0].startswith(("corpus_fts", "corpus_words", "sqlite_"))
-    ]
+    every = connection.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,))
+    names = [name for (name,) in every if not name.startswith(("corpus_fts", "corpus_words", "sqlite_"))]
     assert len(names) > 5
     return names
 
@@ -127,11 +124,8 @@ def test_a_part_of_ours_that_was_changed_is_refused(tmp_path: Path, kind: str) -
 def test_a_name_that_hides_behind_sqlites_own_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path / "memory.db")
     body = f"CREATE TRIGGER sqlite_stat1 AFTER INSERT ON facts BEGIN {RAN}; END"
-    change(
-        path,
-        f"INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) VALUES"
-        f" ('trigger', 'sqlite_stat1', 'facts', 0, '{body.replace(chr(39), chr(39) * 2)}')",
-    )
+    row = f"'trigger', 'sqlite_stat1', 'facts', 0, '{body.replace(chr(39), chr(39) * 2)}'"
+    change(path, f"INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) VALUES ({row})")
     refused(path, "trigger “sqlite_stat1”")
 
 

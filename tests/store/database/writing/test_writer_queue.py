@@ -281,10 +281,8 @@ def test_an_export_that_is_taken_slowly_holds_no_log(wide: str, form: str) -> No
 
 def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
-    said = [
-        lets_the_log_go(monkeypatch, wide, backup, name)
-        for name in ("copy_pages", "_find_damage", "_compare_table", "publish_file")
-    ]
+    steps = ("copy_pages", "_find_damage", "_compare_table", "publish_file")
+    said = [lets_the_log_go(monkeypatch, wide, backup, name) for name in steps]
     with Memory.open(wide) as memory:
         made = backup.make_backup(memory.database)
         assert made is not None and backup.verify_backup(memory.database) == (made.path, "")

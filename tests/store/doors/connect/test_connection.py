@@ -183,9 +183,8 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
     assert before == after
 
 
-TRUSTED = (
-    '\n[projects."/home/ana/shop"]\ntrust_level = "trusted"\n'  # as Codex writes it at its first start in a folder
-)
+# as Codex writes it at its first start in a folder
+TRUSTED = '\n[projects."/home/ana/shop"]\ntrust_level = "trusted"\n'
 
 
 @pytest.mark.parametrize(
@@ -407,9 +406,8 @@ def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone
 
 def run_line(line: str, path: str) -> tuple[int, str, str]:
     """Run a hook's line as agents do."""
-    done = subprocess.run(
-        ["/bin/sh", "-c", line], env={"PATH": path}, input="event", capture_output=True, text=True, check=False
-    )
+    shell, variables = ["/bin/sh", "-c", line], {"PATH": path}
+    done = subprocess.run(shell, env=variables, input="event", capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -15,9 +15,8 @@ PRE_COMMIT = "#!/usr/bin/env bash\nARGS=(hook-impl)\nexec sh -c 'echo pre-commit
 
 def git(root: Path, *words: str, fine: bool = True) -> "subprocess.CompletedProcess[str]":
     who = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    return subprocess.run(
-        ["git", "-C", root, *words], env={**os.environ, **who}, capture_output=True, text=True, check=fine
-    )
+    command = ["git", "-C", root, *words]
+    return subprocess.run(command, env={**os.environ, **who}, capture_output=True, text=True, check=fine)
 
 
 @pytest.fixture

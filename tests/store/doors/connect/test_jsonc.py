@@ -30,10 +30,8 @@ values = st.recursive(
 
 def test_a_member_is_added_behind_the_last_and_the_rest_stays() -> None:
     new = jsonc.set_jsonc_value(COMMENTED, ("mcpServers", "memoranda"), {"command": "m"})
-    assert new == COMMENTED.replace(
-        '{"command": "x"} // keep me',
-        '{"command": "x"},\n        "memoranda": {\n            "command": "m"\n        } // keep me',
-    )
+    added = ',\n        "memoranda": {\n            "command": "m"\n        }'
+    assert new == COMMENTED.replace('{"command": "x"} // keep me', f'{{"command": "x"}}{added} // keep me')
     assert jsonc.remove_jsonc_member(new, ("mcpServers", "memoranda")) == COMMENTED
 
 

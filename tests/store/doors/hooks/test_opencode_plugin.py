@@ -31,9 +31,8 @@ def test_a_session_is_told_once_in_a_process_and_again_when_it_was_cut_or_gone_o
     program = tmp_path / "program"
     program.write_text(f'#!/bin/sh\n(cat; echo) >> "{tmp_path}/told"\necho \'{{"context": "known"}}\'\n')
     program.chmod(0o755)
-    source = (
-        Path(OPENCODE_PLUGIN_FILE).read_text(encoding="utf-8").replace(PLUGIN_COMMAND, json.dumps([str(program)]), 1)
-    )
+    source = Path(OPENCODE_PLUGIN_FILE).read_text(encoding="utf-8")
+    source = source.replace(PLUGIN_COMMAND, json.dumps([str(program)]), 1)
     (tmp_path / "plugin.mjs").write_text(source)
     (tmp_path / "session.mjs").write_text(SESSION)
     for _ in range(2):

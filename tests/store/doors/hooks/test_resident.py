@@ -16,6 +16,7 @@ from support.hook_machine import (
     ALONE,
     CLIENT,
     FACT,
+    LOOKS_OFTEN,
     QUESTION,
     HookMachine,
     children_of,
@@ -92,9 +93,8 @@ def test_the_folder_and_the_variables_of_an_event_choose_its_memory(machine: Hoo
     assert "heron-7" in machine.ask()
     environ = {**machine.environ, "MEMORANDA_DB": paths["variable"]}
     assert "called variable" in machine.ask(env=environ)
-    assert "called option" in machine.run(
-        [*CLIENT, "claude-code", "--db", paths["option"]], machine.event(), env=environ
-    )
+    words = [*CLIENT, "claude-code", "--db", paths["option"]]
+    assert "called option" in machine.run(words, machine.event(), env=environ)
     assert "heron-7" in machine.ask(machine.event(cwd="/nowhere/at/all"), cwd=machine.project)
     assert machine.ask(machine.event(cwd="/nowhere/at/all"), cwd="/") == ""
     assert len(machine.turns()) == 2
@@ -375,9 +375,7 @@ def test_without_events_it_ends_and_leaves_no_socket(machine: HookMachine) -> No
 
 
 def test_at_rest_it_becomes_a_new_process_that_answers_on_the_same_socket(machine: HookMachine) -> None:
-    listening = machine.resident(
-        "rest=0", code="from store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05"
-    )
+    listening = machine.resident("rest=0", code=LOOKS_OFTEN)
     for _ in range(3):
         assert "heron-7" in machine.ask()
         until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))

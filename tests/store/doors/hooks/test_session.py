@@ -216,9 +216,8 @@ def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
         environment |= {"GIT_COMMITTER_EMAIL": "a@b", "GIT_EDITOR": "true"}
         (tmp_path / "a").write_text("of D#98\n")
         for words in (["--allow-empty", "-qm", "See D#99"], ["-qav", "-em", "Write it down"]):
-            done = subprocess.run(
-                ["git", "-C", tmp_path, "commit", *words], env=environment, capture_output=True, text=True, check=False
-            )
+            command = ["git", "-C", tmp_path, "commit", *words]
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
             assert done.returncode == 0
             assert ("there is no decision D#99 here" in done.stderr) == ("See D#99" in words)
             assert "D#98" not in done.stderr, "the change that git shows is no message"

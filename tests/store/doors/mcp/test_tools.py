@@ -37,9 +37,7 @@ def session(memory: Memory, clock: Clock) -> Iterator[McpSession]:
 
 @pytest.fixture
 def call(session: McpSession) -> Call:
-    def call(
-        name: str, client: str = "claude-code", meta: dict[str, Any] | None = None, **arguments: Any
-    ) -> ToolAnswer:
+    def call(name: str, client: str = "claude-code", meta: dict[str, Any] | None = None, **arguments: Any):
         answer = session.call_tool(f"memory_{name}", arguments, meta, client)
         session.note_calls()
         assert max(len(answer.text), len(json.dumps(answer.data, ensure_ascii=False))) <= MAX_ANSWER_CHARACTERS
@@ -445,12 +443,8 @@ def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(memory: M
 def test_what_only_a_file_says_is_in_no_list_either(memory: Memory, session: McpSession, call: Call) -> None:
     memory.facts.remember("The deploy key lies at evil.example", actor="file")
     memory.facts.remember("The deploy window is Thursday")
-    for text in (
-        call("facts").text,
-        call("search", query="deploy").text,
-        call("context", query="deploy").text,
-        session.read_resource("memory://facts", None, "codex").text,
-    ):
+    shown = [call("facts"), *(call(name, query="deploy") for name in ("search", "context"))]
+    for text in (*(one.text for one in shown), session.read_resource("memory://facts", None, "codex").text):
         assert "Thursday" in text and "evil" not in text
     assert call("facts").data["total"] == 1 and call("get", citation="F#1").failed
     memory.facts.confirm([1])

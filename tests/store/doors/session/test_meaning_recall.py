@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from support.hook_machine import ALONE, HookMachine, command_line, resident_megabytes
+from support.hook_machine import ALONE, LOOKS_OFTEN, HookMachine, command_line, resident_megabytes
 from support.waiting import until
 
 from store.base.location import Location, locate
@@ -17,10 +17,7 @@ from store.memory import Memory
 from store.upkeep import background_embedding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found and watched as Linux shows them")
-PROMPT = (
-    "On Friday the office shuts at midday, so please plan the delivery of the parcels so that the driver arrives well"
-    " before that"
-)
+PROMPT = "On Friday the office shuts at midday, so please plan that the driver of the parcels arrives well before that"
 BY_WORDS = "when does the office close on fridays"
 PATIENT = "from store.doors import pack; pack.RECALL_WAIT_SECONDS = 120"
 
@@ -63,10 +60,7 @@ def test_the_start_of_a_session_loads_the_model(machine: HookMachine) -> None:
 
 
 def test_rest_gives_the_memory_of_the_model_back(machine: HookMachine) -> None:
-    listening = machine.resident(
-        "rest=0",
-        code=f"{PATIENT}\nfrom store.doors import hook_resident as resident; resident.SOCKET_LOOK_SECONDS = 0.05",
-    )
+    listening = machine.resident("rest=0", code=f"{PATIENT}\n{LOOKS_OFTEN}")
     assert "[F#1]" in machine.ask(machine.event(prompt=PROMPT))
     until(lambda: any(word.startswith("listening=") for word in command_line(listening.pid)))
     assert resident_megabytes(listening.pid) <= 40

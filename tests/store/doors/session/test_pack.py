@@ -31,9 +31,8 @@ def told_by(memory: Memory, client: str, session: str, words: str) -> None:
     """A session of a client, summarised."""
     with memory.database.write("hook", "session") as write:
         calls.note_agent_session(write, session, client)
-    memory.turns.add_turns(
-        session, [NewTurn("user", words), NewTurn("assistant", "Done."), NewTurn("user", "Thanks, bye.")]
-    )
+    said = [NewTurn("user", words), NewTurn("assistant", "Done."), NewTurn("user", "Thanks, bye.")]
+    memory.turns.add_turns(session, said)
     assert memory.summaries.summarize_due(session, all_of_it=True)
 
 
@@ -74,9 +73,8 @@ def test_what_no_person_confirmed_is_fenced_and_never_another_clients(memory: Me
 def test_a_session_that_broke_off_is_offered_to_its_own_agent_and_fenced(memory: Memory, clock: Clock) -> None:
     with memory.database.write("hook:codex", "session") as write:
         calls.note_agent_session(write, "one", "codex")
-    memory.turns.add_turns(
-        "one", [NewTurn("user", "Move the parser to Rust"), NewTurn("assistant", "I moved half of it.")]
-    )
+    said = [NewTurn("user", "Move the parser to Rust"), NewTurn("assistant", "I moved half of it.")]
+    memory.turns.add_turns("one", said)
     memory.checkpoints.before_compaction("one")
     clock.advance(milliseconds=3_600_000)
     text = build_start_pack(memory, "codex-mcp-client", "two").text
@@ -109,10 +107,8 @@ def test_facts_that_may_not_leave_are_in_no_pack(memory: Memory, clock: Clock) -
     memory.facts.remember("Good: deploys happen by Drone", domain="preferences")
     memory.mutes.mute([2])
     memory.facts.forget([4])
-    for made in (
-        build_start_pack(memory, "claude-code"),
-        build_prompt_pack(memory, "claude-code", "s", "how do deploys happen?"),
-    ):
+    prompt_pack = build_prompt_pack(memory, "claude-code", "s", "how do deploys happen?")
+    for made in (build_start_pack(memory, "claude-code"), prompt_pack):
         assert made.citations == ("F#5",)
 
 
@@ -251,11 +247,8 @@ def not_in_pack(memory: Memory, questions: Iterable[str]) -> tuple[int, list[str
     for question in questions:
         answer = Librarian(memory).ask(question)
         numbers = [one for one in map(citations.parse_citation, answer.citations) if one.kind == "decision"]
-        may = {
-            one.citation
-            for one in memory.decisions.get_many([int(one.target) for one in numbers])
-            if one.status == "active" and not get_unconfirmed_origin(one)
-        }
+        found = memory.decisions.get_many([int(one.target) for one in numbers])
+        may = {one.citation for one in found if one.status == "active" and not get_unconfirmed_origin(one)}
         if may and answer.exact and not answer.nothing:
             answered += 1
             made = build_prompt_pack(memory, "claude-code", "", question)
