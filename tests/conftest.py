@@ -239,9 +239,8 @@ def _act(memory: Memory, dice: random.Random) -> None:
     actor = dice.choice(("user", "user", "user", "agent", "mcp:claude"))
     memory.database.door = dice.choice(("cli", "app", "mcp", "worker"))
     text = f"{dice.choice(TEXTS)} {dice.randrange(6)}"
-    facts, decisions, tasks = (
-        [row[0] for row in memory.database.rows(f"SELECT id FROM {table}")] for table in ("facts", "decisions", "tasks")
-    )
+    tables = ("facts", "decisions", "tasks")
+    facts, decisions, tasks = ([id for (id,) in memory.database.rows(f"SELECT id FROM {table}")] for table in tables)
     fact, decision, task = (dice.choice(ids) if ids else 1 for ids in (facts, decisions, tasks))
     several = dice.sample(facts, min(len(facts), dice.randrange(1, 4))) or [1]
     sha = dice.choice(SHAS)

@@ -23,10 +23,8 @@ from store.base.location import personal_memory_path
 ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(store, name) for name in store.PUBLIC}
 METHODS = [name for name in vars(Memory) if not name.startswith("_")]
-EXPLAINED = {
-    **{name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)},
-    **{f"Memory.{name}": getattr(Memory, name) for name in METHODS},
-}
+EXPLAINED = {name: value for name, value in PUBLIC.items() if isinstance(value, FunctionType)}
+EXPLAINED |= {f"Memory.{name}": getattr(Memory, name) for name in METHODS}
 
 
 @pytest.fixture
@@ -90,38 +88,23 @@ def test_the_first_example_of_the_page(tmp_path: Path, monkeypatch: pytest.Monke
     ]
 
 
+FROM_CSV = ["F#1 2026-11-03 deploy, ops new", "F#2 2026-10-20 team new", "F#1 2026-11-03 deploy, ops known"]
+WEEK = ("D#1  Database: SQLite in WAL mode", "F#1  We deploy on Tuesdays")
+REPORT = [f"{datetime.now():%a %d %b}  {line}" for line in WEEK]
+REPORT += ["accepted: Standup is at 9:30", "0 left in the inbox; 0 facts are stale"]
+KEPT = "“Ana owns the billing service” [F#2]."
+TAKEN_BACK = ["2 records changed back", KEPT, "{folder}/all.json is the whole memory"]
+
+
 @pytest.mark.parametrize(
-    ("script", "arguments", "expected"),
+    ("script", "words", "lines"),
     [
-        (
-            "facts_from_csv",
-            ["facts.csv", "new.db"],
-            ["F#1 2026-11-03 deploy, ops new", "F#2 2026-10-20 team new", "F#1 2026-11-03 deploy, ops known"],
-        ),
-        (
-            "weekly_report",
-            ["memory.db"],
-            [
-                f"{datetime.now():%a %d %b}  D#1  Database: SQLite in WAL mode",
-                f"{datetime.now():%a %d %b}  F#1  We deploy on Tuesdays",
-                "accepted: Standup is at 9:30",
-                "0 left in the inbox; 0 facts are stale",
-            ],
-        ),
-        (
-            "checkpoint_and_back",
-            ["memory.db", "all.json"],
-            [
-                "2 records changed back",
-                "“Ana owns the billing service” [F#2].",
-                "{folder}/all.json is the whole memory",
-            ],
-        ),
+        ("facts_from_csv", ["facts.csv", "new.db"], FROM_CSV),
+        ("weekly_report", ["memory.db"], REPORT),
+        ("checkpoint_and_back", ["memory.db", "all.json"], TAKEN_BACK),
     ],
 )
-def test_a_script_of_the_examples(
-    script: str, arguments: list[str], expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_a_script_of_the_examples(script: str, words: list[str], lines: list[str], tmp_path, monkeypatch, capsys):
     path = ROOT / "docs" / "examples" / f"{script}.py"
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 12
     monkeypatch.chdir(tmp_path)
@@ -131,9 +114,9 @@ def test_a_script_of_the_examples(
     )
     with Memory.open("memory.db", create=True) as memory:
         exec(API_MEMORY, {"memory": memory})
-    monkeypatch.setattr(sys, "argv", [str(path), *arguments])
+    monkeypatch.setattr(sys, "argv", [str(path), *words])
     runpy.run_path(str(path))
-    assert capsys.readouterr().out.splitlines() == [line.format(folder=tmp_path) for line in expected]
+    assert capsys.readouterr().out.splitlines() == [line.format(folder=tmp_path) for line in lines]
 
 
 def test_looking_at_a_memory_raises_nothing(memory: Memory) -> None:

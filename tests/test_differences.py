@@ -72,28 +72,19 @@ def test_its_figures_are_the_programs():
     assert f"Medium: {medium[0]}, low priority from {medium[1]}, stale from {medium[2]}" in ages
     assert f"low priority from {low[1]}, stale from {low[2]}" in ages
     recovers = row("Recovery adds")
-    assert (
-        f"adds {related_records.MOST_RELATED} of any age" in recovers
-        and f"for {checkpoints.RECOVERY_OFFER_DAYS} days" in recovers
-    )
-    assert (
-        f"up to {checkpoint_payload.MOST_TASKS} open tasks and the last {checkpoint_payload.MOST_DECISIONS} decisions"
-        in recovers
-    )
+    tasks, decisions = checkpoint_payload.MOST_TASKS, checkpoint_payload.MOST_DECISIONS
+    assert f"adds {related_records.MOST_RELATED} of any age" in recovers
+    assert f"for {checkpoints.RECOVERY_OFFER_DAYS} days" in recovers
+    assert f"up to {tasks} open tasks and the last {decisions} decisions" in recovers
     assert list(checkpoint_levels.USAGE_LEVELS) == [70, 85, 90, 95]
-    assert [
-        checkpoint_levels.LEVEL_INTERVALS_MS[name] // checkpoint_levels.MINUTE_MS
-        for name in ("micro", "meso", "archival")
-    ] == [5, 30, 24 * 60]
-    assert f"{budget.MAX_PROMPT_TOKENS:,} tokens at the most, at least {budget.ANSWER_TOKENS:,} for" in row(
-        "A prompt of 4,000"
-    )
+    intervals, minute = checkpoint_levels.LEVEL_INTERVALS_MS, checkpoint_levels.MINUTE_MS
+    assert intervals == {"micro": 5 * minute, "meso": 30 * minute, "archival": 24 * 60 * minute}
+    prompt = f"{budget.MAX_PROMPT_TOKENS:,} tokens at the most, at least {budget.ANSWER_TOKENS:,} for"
+    assert prompt in row("A prompt of 4,000")
     assert f"holds {turns.WINDOW_TOKENS:,}," in row("The window holds 1,200")
     assert f"{indexer.MAX_UNUSED_VECTORS:,} vectors" in row("An embedding cache")
-    assert (chunking.CHUNK_SIZE, chunking.CHUNK_OVERLAP) == (
-        400 * chunking.TOKEN_CHARACTERS,
-        80 * chunking.TOKEN_CHARACTERS,
-    ), "as specified: not listed"
+    sizes = [size // chunking.TOKEN_CHARACTERS for size in (chunking.CHUNK_SIZE, chunking.CHUNK_OVERLAP)]
+    assert sizes == [400, 80], "as specified: not listed"
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,8 @@ def section(path: Path, title: str) -> str:
 
 def rows(text: str) -> list[list[str]]:
     """The rows of the tables in a text, without heads and rules; the columns without their margins."""
-    lines = [line for line in text.splitlines() if line.startswith(("| `", "| [`"))]
-    return [
-        [cell.replace(r"\|", "|") for cell in re.split(r"(?<!\\) \| ", line[2:].removesuffix(" |"))] for line in lines
-    ]
+    lines = [line[2:].removesuffix(" |") for line in text.splitlines() if line.startswith(("| `", "| [`"))]
+    return [[cell.replace(r"\|", "|") for cell in re.split(r"(?<!\\) \| ", line)] for line in lines]
 
 
 def shown(text: str, languages: str = "console") -> Iterator[tuple[str, list[str]]]:
@@ -85,18 +83,15 @@ def anchors(path: Path) -> set[str]:
 def test_the_tables_are_the_codes():
     """`python docs/make.py` would change nothing."""
     assert not make.drifted(), "python docs/make.py writes the tables anew"
-    used = {
-        match["name"] for path in (README, *DOCS) for match in make.BLOCK.finditer(path.read_text(encoding="utf-8"))
-    }
-    assert used == set(make.TABLES)
+    texts = [path.read_text(encoding="utf-8") for path in (README, *DOCS)]
+    assert {match["name"] for text in texts for match in make.BLOCK.finditer(text)} == set(make.TABLES)
 
 
 def test_the_commands_are_the_programs():
     """Row by row: name and summary, in the order of the table that the command line, the `:` bar and help read."""
     page = ROOT / "docs" / "command-line.md"
-    assert rows(section(page, "Commands")) == [
-        [f"[`{verb.name}`](#{verb.name})", verb.summary] for verb in list_verbs()
-    ]
+    verbs = [[f"[`{verb.name}`](#{verb.name})", verb.summary] for verb in list_verbs()]
+    assert rows(section(page, "Commands")) == verbs
     text = section(page, "Arguments")
     for verb in list_verbs():
         part = re.search(rf"^### {verb.name}\n(.*?)(?=^### |\Z)", text, re.DOTALL | re.MULTILINE)
@@ -107,16 +102,10 @@ def test_the_commands_are_the_programs():
 def test_the_keys_are_the_programs():
     """Row by row: every key of an action, what its help says, and its id; what has no key stands apart."""
     page = ROOT / "docs" / "keys.md"
-    for title, keys in (
-        ("In lists", LIST_KEYS),
-        ("On the main screen", KEYS),
-        ("Where it is shown what would change", PLAN_KEYS),
-    ):
-        assert rows(section(page, title)) == [
-            [" ".join(f"`{show_key(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"]
-            for key in keys
-            if key.keys
-        ]
+    tables = {"In lists": LIST_KEYS, "On the main screen": KEYS, "Where it is shown what would change": PLAN_KEYS}
+    for title, keys in tables.items():
+        told = [(" ".join(f"`{show_key(one)}`" for one in key.keys.split(",")), key) for key in keys if key.keys]
+        assert rows(section(page, title)) == [[names, key.help, f"`{key.id}`"] for names, key in told]
     assert rows(section(page, "In the box")) == [[f"`{key.id}`", key.help] for key in KEYS if not key.keys]
 
 
@@ -176,9 +165,8 @@ def test_every_command_it_names_exists(page: str):
         if bench := re.search(r"python -m bench(\.\w+)?((?: \S+)*)$", command):
             code = ROOT / "bench" / f"{(bench[1] or '.__main__')[1:]}.py"
             assert code.is_file(), f"{page}: {command}"
-            source = "".join(
-                path.read_text(encoding="utf-8") for path in (code, *code.parent.glob(f"{code.stem}_*.py"))
-            )
+            files = (code, *code.parent.glob(f"{code.stem}_*.py"))
+            source = "".join(path.read_text(encoding="utf-8") for path in files)
             for option in re.findall(r"--[a-z-]+", bench[2]):
                 assert option in source, f"{page}: {command}"
         for path in re.findall(r"\b(?:tests|store|tui|bench|screenshots|docs|\.ci)/[\w./-]*[\w]", command):
@@ -234,15 +222,12 @@ def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
         "print(McpSession(Location(sys.argv[1], '', '')).call_tool('memory_ages', {}, None, None).text)"
     )
     memory = str(tmp_path / "memory.db")
-    for words, said in (
-        (["-m", "tui.main", "--db", memory, "remember", "The team is five"], "Remembered F#1."),
-        (["-m", "tui.main", "--db", memory, "ages"], "active  1"),
-        (["-c", program, memory], "active: 1"),
-    ):
-        variables = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
-        )
+    command = ["-m", "tui.main", "--db", memory]
+    remember = ([*command, "remember", "The team is five"], "Remembered F#1.")
+    variables = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    options = {"cwd": tmp_path, "env": variables, "capture_output": True, "text": True}
+    for words, said in (remember, ([*command, "ages"], "active  1"), (["-c", program, memory], "active: 1")):
+        done = subprocess.run([sys.executable, *words], check=False, **options)
         assert done.returncode == 0 and said in done.stdout, done.stdout + done.stderr
 
 
@@ -285,9 +270,8 @@ def _settings() -> dict[str, list[str]]:
 @pytest.mark.parametrize("page", names(LINKED))
 def test_every_link_leads_somewhere(page: str):
     """Pictures, links to files of the repository, and anchors."""
-    text = re.sub(
-        r"^```.*?^```|`[^`\n]+`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
-    )
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```|`[^`\n]+`", "", text, flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"(?:\]\(|src(?:set)?=\")([^)\s\"]+)", text):
         if "://" in target or target.startswith("mailto:"):
             continue

@@ -11,11 +11,8 @@ import pytest
 from support.packaging import tracked
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for path in (ROOT / "store").rglob("*.py")
-    if path.name not in ("__init__.py", "__main__.py")
-)
+FILES = [path.relative_to(ROOT) for path in (ROOT / "store").rglob("*.py")]
+MODULES = sorted(".".join(path.with_suffix("").parts) for path in FILES if not path.name.startswith("__"))
 # `typing` comes first, as in every process of ours: where threads meet in it, Python may hand one a half of it.
 IMPORT = """
 import importlib, random, sys, threading, typing
@@ -53,9 +50,8 @@ def test_what_programs_in_strings_import_is_there(folder: str) -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 for module, names in re.findall(r"from ((?:store|tui)\b[\w.]*) import ([\w, ]+)", node.value):
                     here = [name.split(" as ")[0].strip() for name in names.split(",")]
-                    missing += [
-                        f"{path.name}:{node.lineno} {module}.{name}" for name in here if not _there(module, name)
-                    ]
+                    gone = [f"{module}.{name}" for name in here if not _there(module, name)]
+                    missing += [f"{path.name}:{node.lineno} {name}" for name in gone]
     assert missing == []
 
 
@@ -81,14 +77,7 @@ def test_the_top_level_holds_what_it_is_to_hold() -> None:
     """A file that a command left there would be published with the next commit."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout")
-    files = {
-        ".gitignore",
-        "pyproject.toml",
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "LICENSE",
-    }
+    pages = {f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")}
+    files = {".gitignore", "pyproject.toml", "LICENSE", *pages}
     folders = {".ci", "store", "tui", "tests", "bench", "screenshots", "docs"}
     assert {name.partition("/")[0] for name in tracked()} == files | folders

@@ -56,17 +56,13 @@ class Core:
         self.home, self.project = folder / "home", folder / "project"
         self.home.mkdir()
         (self.project / ".memoranda").mkdir(parents=True)
-        self.environ = {
-            **{name: os.environ[name] for name in ("PATH", "LC_ALL") if name in os.environ},
-            "HOME": str(self.home),
-            "PYTHONPATH": os.pathsep.join((str(self.code), str(ROOT / "tests"))),
-        }
+        self.environ = {name: os.environ[name] for name in ("PATH", "LC_ALL") if name in os.environ}
+        self.environ |= {"HOME": str(self.home), "PYTHONPATH": f"{self.code}{os.pathsep}{ROOT / 'tests'}"}
 
     def run(self, *words: str, text: str = "", status: int = 0) -> str:
         """Run Python with these words; return what it printed, of both streams."""
-        done = subprocess.run(
-            [sys.executable, *words], cwd=self.project, env=self.environ, input=text, capture_output=True, text=True
-        )
+        command, where = [sys.executable, *words], {"cwd": self.project, "env": self.environ}
+        done = subprocess.run(command, **where, input=text, capture_output=True, text=True)
         assert done.returncode == status and "Traceback" not in done.stderr, (words, done.stdout, done.stderr)
         return done.stdout + done.stderr
 
@@ -103,28 +99,18 @@ def test_the_command_line_needs_no_part(core: Core) -> None:
 
 
 def test_agents_are_served_without_a_part(core: Core) -> None:
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "codex-mcp-client", "version": "1"},
-    }
-    asked = [("initialize", 1, hello), ("notifications/initialized", None, {}), ("tools/list", 2, {})]
-    lines = [
-        {"jsonrpc": "2.0", "method": name, "params": params} | ({"id": id} if id else {}) for name, id, params in asked
-    ]
+    client = {"name": "codex-mcp-client", "version": "1"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    lines = [{"id": 1, "method": "initialize", "params": hello}, {"method": "notifications/initialized", "params": {}}]
+    lines = [{"jsonrpc": "2.0", **line} for line in (*lines, {"id": 2, "method": "tools/list", "params": {}})]
     answers = core.memoranda("mcp", text="".join(f"{json.dumps(line)}\n" for line in lines))
     tools = next(one for one in map(json.loads, answers.splitlines()) if one.get("id") == 2)["result"]["tools"]
     assert {"memory_search", "memory_remember"} <= {tool["name"] for tool in tools}
-    event = {
-        "hook_event_name": "UserPromptSubmit",
-        "session_id": "one",
-        "cwd": str(core.project),
-        "prompt": "How many are the team?",
-    }
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "one", "cwd": str(core.project)}
+    event["prompt"] = "How many are the team?"
     assert FACT in core.run("-m", "store.doors.hook_process", "claude-code", text=json.dumps(event))
-    core.run(
-        "-m", "store.doors.hook_background", str(core.project / ".memoranda" / "memory.db"), "end", "one", "0", "0"
-    )
+    memory = str(core.project / ".memoranda" / "memory.db")
+    core.run("-m", "store.doors.hook_background", memory, "end", "one", "0", "0")
 
 
 def test_the_application_opens_without_a_part(core: Core, tmp_path: Path) -> None:

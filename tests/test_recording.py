@@ -19,9 +19,8 @@ COMMAND = [sys.executable, "-c", ECHO]
 
 def test_it_can_be_played_again() -> None:
     """A head of version 2, times that never go back nor stand still for long, and the same screen at its end."""
-    head, *events = map(
-        json.loads, record(COMMAND, [("", "ready", 0), ("ab", "<b>", 0), ("q", "", 0)], (40, 5)).splitlines()
-    )
+    steps = [("", "ready", 0), ("ab", "<b>", 0), ("q", "", 0)]
+    head, *events = map(json.loads, record(COMMAND, steps, (40, 5)).splitlines())
     assert (head["version"], head["width"], head["height"]) == (2, 40, 5)
     times = [0.0, *(at for at, _, _ in events)]
     assert all(0 <= later - one <= LONGEST + 0.001 for one, later in pairwise(times))

@@ -33,10 +33,6 @@ def test_a_write_that_is_not_there_is_lost(tmp_path: Path, monkeypatch: pytest.M
     with Memory.open(soak.path, "cli") as memory:
         memory.facts.remember("It was written")
         memory.decisions.decide("It was decided", "so")
-    soak.written = {
-        "facts": ["It was written", "It was not"],
-        "decisions": ["It was decided"],
-        "turns": [],
-        "lines": ["Nor this"],
-    }
+    soak.written = {"facts": ["It was written", "It was not"], "decisions": ["It was decided"]}
+    soak.written |= {"turns": [], "lines": ["Nor this"]}
     assert lost(soak) == ["facts: It was not", "lines: Nor this"]

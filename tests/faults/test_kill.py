@@ -113,6 +113,12 @@ def too_wide(folder: Path) -> list[str]:
 FASTER = (b"is forgotten already", b"is superseded", b"cannot be undone", b"nothing to undo", b"There is no fact")
 
 
+def started(words: list[str], folder: Path) -> subprocess.Popen[bytes]:
+    """Start a writer that leaves all rights to whatever it makes."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(words, cwd=folder, umask=0, **pipes)
+
+
 def kill_commands(project: Path, said: Acknowledged, dice: random.Random, lifetime: float) -> None:
     """Start commands of every writing kind, one after the other, and kill each at a random moment of its life."""
     number = 0
@@ -122,23 +128,9 @@ def kill_commands(project: Path, said: Acknowledged, dice: random.Random, lifeti
         with said.lock:
             known = [line.split("#")[1].rstrip(".") for line, _ in said.lines if line.startswith("Remembered F#")][-20:]
         old = dice.choice(known) if known else "1"
-        words = dice.choice(
-            (
-                *(3 * [["remember", text]]),
-                ["correct", old, text],
-                ["forget", old],
-                ["decide", text, "--chosen", "yes", "--alternative", "no"],
-                ["undo"],
-            )
-        )
-        writer = subprocess.Popen(
-            [COMMAND, *words],
-            cwd=project,
-            umask=0,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-        )
+        decided = ["decide", text, "--chosen", "yes", "--alternative", "no"]
+        words = dice.choice((*3 * [["remember", text]], ["correct", old, text], ["forget", old], decided, ["undo"]))
+        writer = started([COMMAND, *words], project)
         # most of a command's life is Python's own start: two of three kills fall into the part after it
         time.sleep(lifetime * dice.choice((dice.random(), dice.uniform(0.5, 1.1), dice.uniform(0.6, 1.0))))
         writer.send_signal(signal.SIGKILL)
@@ -156,13 +148,7 @@ def kill_loops(project: Path, said: Acknowledged, dice: random.Random) -> None:
     loops = said.wanted["loop"]
     while said.kills["loop"] < (loops if len(said.lines) >= said.enough else 10 * loops):
         name = f"{dice.getrandbits(40):x}"
-        writer = subprocess.Popen(
-            [sys.executable, "-c", LOOP, path, name, name],
-            cwd=ROOT,
-            umask=0,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        writer = started([sys.executable, "-c", LOOP, path, name, name], ROOT)
         assert writer.stdout is not None
         ready = writer.stdout.readline()
         time.sleep(dice.random() * LOOP_SECONDS)
@@ -181,9 +167,8 @@ def lifetime_of(project: Path) -> float:
     def measure() -> None:
         for number in range(2):
             started = time.perf_counter()
-            subprocess.run(
-                [COMMAND, "remember", f"{threading.get_ident()} {number}"], cwd=project, check=True, capture_output=True
-            )
+            words = [COMMAND, "remember", f"{threading.get_ident()} {number}"]
+            subprocess.run(words, cwd=project, check=True, capture_output=True)
             measured.append(time.perf_counter() - started)
 
     together(*[threading.Thread(target=measure) for _ in range(LANES)])
@@ -206,21 +191,16 @@ def history_explains_all(memory: Memory) -> None:
     database = memory.database
     digest = b""
     told: dict[str, dict[str, dict[str, object]]] = {table: {} for table in RECORDED_TABLES}
-    steps = database.rows(
-        "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
-    )
+    header = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
+    steps = database.rows(f"SELECT {header} FROM history ORDER BY seq")
     assert [step[0] for step in steps] == list(range(1, len(steps) + 1)), "a step is missing"
     for *head, root, recorded in steps:
-        rows = database.rows(
-            "SELECT tbl, pk, op, indirect, before, after, salt, leaf FROM history_row WHERE seq = ? ORDER BY n",
-            head[:1],
-        )
+        columns = "tbl, pk, op, indirect, before, after, salt, leaf"
+        rows = database.rows(f"SELECT {columns} FROM history_row WHERE seq = ? ORDER BY n", head[:1])
         leaves = hashlib.sha256()
         for table, key, op, indirect, before, after, salt, leaf in rows:
-            assert (
-                hashlib.sha256(salt + change_capture.encode_for_hash(table, key, op, indirect, before, after)).digest()
-                == leaf
-            )
+            hashed = change_capture.encode_for_hash(table, key, op, indirect, before, after)
+            assert hashlib.sha256(salt + hashed).digest() == leaf
             leaves.update(leaf)
             if op == "DELETE":
                 del told[table][key]
@@ -232,9 +212,8 @@ def history_explains_all(memory: Memory) -> None:
     for table in RECORDED_TABLES:
         names = change_capture.list_table_columns(database.connection, table)
         there = [dict(zip(names, row, strict=True)) for row in database.rows(f"SELECT * FROM {table}")]
-        assert sorted(map(str, there)) == sorted(
-            str({name: row[name] for name in names}) for row in told[table].values()
-        )
+        wanted = [{name: row[name] for name in names} for row in told[table].values()]
+        assert sorted(map(str, there)) == sorted(map(str, wanted))
 
 
 def same(stored: str, text: str) -> bool:
@@ -246,12 +225,9 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
     """Each line stands for one step of history, which holds what the line was about."""
     database = memory.database
     steps = Counter(row[0] for row in database.rows("SELECT reason FROM history"))
-    written = {
-        (table, json.loads(key)[0]): json.loads(after)
-        for table, key, after in database.rows(
-            "SELECT tbl, pk, after FROM history_row JOIN history USING (seq) WHERE op = 'INSERT' AND undoes IS NULL"
-        )
-    }
+    inserts = "FROM history_row JOIN history USING (seq) WHERE op = 'INSERT' AND undoes IS NULL"
+    rows = database.rows(f"SELECT tbl, pk, after {inserts}")
+    written = {(table, json.loads(key)[0]): json.loads(after) for table, key, after in rows}
     promised = Counter[str]()
     for line, text in lines:
         if found := re.fullmatch(r"Remembered F#(\d+)\.", line):
@@ -291,9 +267,8 @@ def test_many_kills(tmp_path: Path, seed: int, commands: int, loops: int):
     said = Acknowledged(commands, loops)
     print(f"a command lives {lifetime * 1000:.0f} ms")  # pytest shows it when the test fails
     dice = [random.Random(seed + lane) for lane in range(LANES)]
-    together(
-        *[threading.Thread(target=kill_commands, args=(project, said, dice[lane], lifetime)) for lane in range(LANES)]
-    )
+    lanes = [(project, said, dice[lane], lifetime) for lane in range(LANES)]
+    together(*[threading.Thread(target=kill_commands, args=given) for given in lanes])
     together(*[threading.Thread(target=kill_loops, args=(project, said, dice[lane])) for lane in range(LANES)])
 
     assert said.trouble == []

@@ -107,9 +107,8 @@ def test_a_killed_reading_loses_nothing_and_writes_once(told: Path, tmp_path: Pa
         facts, asked, turns, _ = learned(memory)
         assert (len(facts), len(asked), turns) == (5, 2, len(SAID))
         assert extraction_queue.count_queued_turns(memory.database) == (0, 0)
-    events = min(
-        int(counted), int(read(told, tmp_path, kind, 10**9 + 2)[2])
-    )  # what is done once only is not counted on
+    # what is done once only is not counted on
+    events = min(int(counted), int(read(told, tmp_path, kind, 10**9 + 2)[2]))
     assert events > 40
     halves = {len(half[3]) for half in kill_everywhere(told, tmp_path, kind, kills, events)}
     assert len(halves) > (2 if kills > 6 else 1), "it was killed before, between and after what it wrote"
@@ -135,12 +134,10 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
     try:
         ready = Path(shutil.copytree(told.parent, tmp_path / "ready" / ".memoranda")) / told.name
         with Memory.open(str(ready), "worker", Clock(days_before(NOON, 0.1))) as memory:
-            memory.turns.add_turns(
-                "tuesday", [NewTurn("user", "My brother bakes bread in Salto. The boat is painted blue.")]
-            )
-            memory.turns.add_turns(
-                "tuesday", [NewTurn("user", "We still ship the API freeze notes in May, as we said.")]
-            )
+            said = "My brother bakes bread in Salto. The boat is painted blue."
+            memory.turns.add_turns("tuesday", [NewTurn("user", said)])
+            said = "We still ship the API freeze notes in May, as we said."
+            memory.turns.add_turns("tuesday", [NewTurn("user", said)])
             rule_pass.run_rule_pass(memory)
             before = learned(memory)
             assert model_pass.is_model_due(memory)

@@ -138,34 +138,20 @@ OPERATIONS = (
     Operation("salvage", ("salvage", ".memoranda/memory.db", "--into", "new.db"), calls=340),
 )
 # faults that come with a certain call, the first of them and the last as a share of the operation's calls
-COUNTED = {
-    "kill": (0, 1.1),
-    "term": (0, 1.1),
-    "power": (0, 1.1),
-    "eio": (0, 2),
-    "enospc": (0, 1),
-    "delete": (0, 0.7),
-    "replace": (0, 0.7),
-}
+COUNTED = dict.fromkeys(("kill", "term", "power"), (0, 1.1)) | {"eio": (0, 2), "enospc": (0, 1)}
+COUNTED |= dict.fromkeys(("delete", "replace"), (0, 0.7))
 # and those that are a limit: of open files, of bytes in a file
 LIMITED = {"files": (4, 8), "size": (0, 150_000)}
 TURNS = 6  # of each cell with a number, in the whole matrix
 PLAIN = ("slow", "clock", "network", "vec0", "older app")
-AROUND = (
-    *("read-only file", "read-only folder", "no permission"),
-    *("stale reader", "lock held", "newer schema", "log deleted"),
-)
+CLOSED = ("read-only file", "read-only folder", "no permission")
+AROUND = (*CLOSED, "stale reader", "lock held", "newer schema", "log deleted")
 HARMLESS = ("slow", "clock", "vec0", "stale reader", "log deleted")  # nothing may fail for them
 FAULTS = (*COUNTED, *LIMITED, *PLAIN, *AROUND)
 
 # what begins without a file of today's, or makes one, is no work for an older Memoranda
 OF_TODAY = ("first open", "migrate", "salvage")
-CELLS = [
-    (fault, operation)
-    for fault in FAULTS
-    for operation in OPERATIONS
-    if fault != "older app" or operation.name not in OF_TODAY
-]
+CELLS = [(fault, one) for fault in FAULTS for one in OPERATIONS if fault != "older app" or one.name not in OF_TODAY]
 
 
 @pytest.fixture(scope="module")

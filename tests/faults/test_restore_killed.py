@@ -53,9 +53,8 @@ def held(path: Path) -> tuple[str, int, int]:
     with Memory.open(str(path)) as memory:
         assert unsound(memory) == []
         rows = {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED_TABLES}
-        steps, checkpoints = (
-            memory.database.value(f"SELECT count(*) FROM {table}") for table in ("history", "checkpoints")
-        )
+        tables = ("history", "checkpoints")
+        steps, checkpoints = (memory.database.value(f"SELECT count(*) FROM {table}") for table in tables)
         return hashlib.sha256(repr(rows).encode()).hexdigest(), steps, checkpoints
 
 

@@ -154,13 +154,10 @@ class Qwen:
             if failed.get("type") == "exceed_context_size_error":
                 raise TooLong
             raise Refused(failed.get("message", "the engine failed"))
-        return Counted(
-            "length" if reason == "length" else "stop",
-            int(last.get("cache_n", 0) + last.get("prompt_n", 0)),
-            round(last.get("prompt_ms", 0.0) * 1e6) or time.monotonic_ns() - started,
-            int(last.get("predicted_n", tokens)),
-            round(last.get("predicted_ms", 0.0) * 1e6),
-        )
+        read, made = int(last.get("cache_n", 0) + last.get("prompt_n", 0)), int(last.get("predicted_n", tokens))
+        reading = round(last.get("prompt_ms", 0.0) * 1e6) or time.monotonic_ns() - started
+        making = round(last.get("predicted_ms", 0.0) * 1e6)
+        return Counted("length" if reason == "length" else "stop", read, reading, made, making)
 
     def embed(self, texts: Sequence[str], truncate: bool) -> tuple[list[list[float]], int]:
         if self._embed is None:

@@ -23,10 +23,10 @@ class Fault(NamedTuple):
     """What is to go wrong."""
 
     kind: str
-    path: str
-    after: int
-    times: int
-    seconds: float
+    path: str = "/api/chat"
+    after: int = 0
+    times: int = 1
+    seconds: float = 60.0
 
 
 class Said(Exception):

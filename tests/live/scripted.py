@@ -13,13 +13,8 @@ if TYPE_CHECKING:
     from .engine import Piece
 
 PIECES = ("Ro", "jo,", " azul", " y ¡verde!")
-LIKELY = (  # of any piece
-    {
-        "token": "Ro",
-        "logprob": -0.1,
-        "top_logprobs": [{"token": "Ro", "logprob": -0.1}, {"token": " ver", "logprob": -3.0}],
-    },
-)
+_FIRST = {"token": "Ro", "logprob": -0.1}
+LIKELY = ({**_FIRST, "top_logprobs": [_FIRST, {"token": " ver", "logprob": -3.0}]},)  # of any piece
 LONG = 1_000  # characters, from which a text is too long to be embedded
 
 

@@ -123,14 +123,8 @@ def listed(name: str, model: Model) -> dict[str, Any]:
 
 
 def details(model: Model) -> dict[str, Any]:
-    return {
-        "parent_model": "",
-        "format": "gguf",
-        "family": "qwen2",
-        "families": ["qwen2"],
-        "parameter_size": model.size,
-        "quantization_level": "Q4_K_M",
-    }
+    kind = {"parent_model": "", "format": "gguf", "family": "qwen2", "families": ["qwen2"]}
+    return {**kind, "parameter_size": model.size, "quantization_level": "Q4_K_M"}
 
 
 def logprobs(likely: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

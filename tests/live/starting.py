@@ -53,9 +53,8 @@ def serving(names: Sequence[str] = ("0.5b",), *options: str) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.live.starting", description=(__doc__ or "").partition("\n")[0]
-    )
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m tests.live.starting", description=summary)
     parser.add_argument("--model", action="append", choices=sorted(MODELS), help="installed (0.5b)")
     parser.add_argument("--pullable", action="append", default=[], metavar="NAME", help="names that a pull finds")
     parser.add_argument("--port", type=int, default=0)

@@ -61,9 +61,8 @@ def test_the_pieces_of_a_stream_are_the_whole(served: Served, client: ollama.Cli
     pieces = list(client.chat(served.name, COLOURS, stream=True, options=options))
     assert len(pieces) > 2 and [piece.done for piece in pieces].index(True) == len(pieces) - 1
     if served.ours:
-        assert "".join(piece.message.content or "" for piece in pieces) == (
-            client.chat(served.name, COLOURS, options=options).message.content
-        )
+        whole = client.chat(served.name, COLOURS, options=options).message.content
+        assert "".join(piece.message.content or "" for piece in pieces) == whole
 
 
 def test_no_more_tokens_come_than_were_asked_for_and_the_end_says_so(served: Served, client: ollama.Client) -> None:
@@ -123,12 +122,8 @@ def test_a_model_is_unloaded_at_once_where_it_is_not_to_be_kept(served: Served, 
 
 
 def test_an_answer_left_in_its_middle_does_not_keep_the_next_waiting(served: Served, client: ollama.Client) -> None:
-    endless = client.chat(
-        served.name,
-        [{"role": "user", "content": "Tell a story of ten thousand words."}],
-        stream=True,
-        options={**STILL, "num_predict": 3_000},
-    )
+    asked = [{"role": "user", "content": "Tell a story of ten thousand words."}]
+    endless = client.chat(served.name, asked, stream=True, options={**STILL, "num_predict": 3_000})
     assert next(iter(endless)).model
     endless.close()
     assert client.chat(served.name, COLOURS, options={**STILL, "num_predict": 2}).done

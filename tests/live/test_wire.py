@@ -42,9 +42,8 @@ def moved() -> Clocked:
 
 @pytest.fixture
 def wire(moved: Clocked) -> Iterator[Wire]:
-    shelf = Shelf(
-        {NAME: SMALL}, {"qwen2.5:3b-instruct": SMALL}, lambda model, context: Scripted(context), queue=1, now=moved
-    )
+    pullable = {"qwen2.5:3b-instruct": SMALL}
+    shelf = Shelf({NAME: SMALL}, pullable, lambda model, context: Scripted(context), queue=1, now=moved)
     with Wire(shelf) as wire:
         thread = threading.Thread(target=wire.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -105,10 +104,9 @@ def test_an_answer_comes_whole_or_in_pieces_and_says_what_it_took(client: ollama
 
 def test_who_asks_how_likely_other_words_were_is_told(client: ollama.Client) -> None:
     first = next(iter(client.chat(NAME, ASKED, stream=True, logprobs=True, top_logprobs=2)))
-    assert first.logprobs and [(one.token, one.logprob) for one in first.logprobs[0].top_logprobs or ()] == [
-        ("Ro", -0.1),
-        (" ver", -3.0),
-    ]
+    assert first.logprobs
+    top = first.logprobs[0].top_logprobs or ()
+    assert [(one.token, one.logprob) for one in top] == [("Ro", -0.1), (" ver", -3.0)]
     whole = client.chat(NAME, ASKED, logprobs=True, top_logprobs=2)
     assert whole.logprobs and len(whole.logprobs) == len(PIECES)
     assert client.chat(NAME, ASKED).logprobs is None

@@ -109,13 +109,7 @@ class Talk(BaseHTTPRequestHandler):
         self._answer(answer)
 
     def _arm(self, asked: dict[str, Any]) -> None:
-        fault = Fault(
-            asked["kind"],
-            asked.get("path", "/api/chat"),
-            asked.get("after", 0),
-            asked.get("times", 1),
-            asked.get("seconds", 60.0),
-        )
+        fault = Fault(**asked)
         if fault.kind not in KINDS:
             raise Failure(400, f"there is no fault {fault.kind!r}; choose among {', '.join(KINDS)}")
         self.server.faults.append(fault)
@@ -332,34 +326,17 @@ class Talk(BaseHTTPRequestHandler):
             vectors, tokens = engine.embed([texts] if isinstance(texts, str) else texts, request.get("truncate", True))
         if dimensions := request.get("dimensions"):
             vectors = [unit(vector[:dimensions]) for vector in vectors]
-        self._json(
-            {
-                "model": request["model"],
-                "embeddings": vectors,
-                "total_duration": time.monotonic_ns() - started,
-                "load_duration": load,
-                "prompt_eval_count": tokens,
-            }
-        )
+        took = {"total_duration": time.monotonic_ns() - started, "load_duration": load}
+        self._json({"model": request["model"], "embeddings": vectors, **took, "prompt_eval_count": tokens})
 
     def show(self, request: dict[str, Any]) -> None:
         """`/api/show`."""
         _, model = self.server.shelf.model(request.get("model") or request.get("name"))
-        self._json(
-            {
-                "license": "Apache License, Version 2.0, January 2004",
-                "modelfile": f"FROM {model.name}\n",
-                "template": "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}",
-                "details": details(model),
-                "model_info": {
-                    "general.architecture": "qwen2",
-                    "qwen2.block_count": model.layers,
-                    "qwen2.context_length": model.context,
-                },
-                "capabilities": ["completion"],
-                "modified_at": self.server.shelf.born,
-            }
-        )
+        template = "{{- range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}"
+        told = {"license": "Apache License, Version 2.0, January 2004", "modelfile": f"FROM {model.name}\n"}
+        told |= {"template": template, "capabilities": ["completion"], "modified_at": self.server.shelf.born}
+        sizes = {"qwen2.block_count": model.layers, "qwen2.context_length": model.context}
+        self._json({**told, "details": details(model), "model_info": {"general.architecture": "qwen2", **sizes}})
 
     def pull(self, request: dict[str, Any]) -> None:
         """`/api/pull`: goes on where an earlier one was broken off."""
@@ -390,10 +367,4 @@ class Talk(BaseHTTPRequestHandler):
             self._json({"status": "success"})
 
 
-POSTED: dict[str, Callable[[Talk, dict[str, Any]], None]] = {
-    "/api/chat": Talk.chat,
-    "/api/generate": Talk.generate,
-    "/api/embed": Talk.embed,
-    "/api/show": Talk.show,
-    "/api/pull": Talk.pull,
-}
+POSTED = {f"/api/{verb.__name__}": verb for verb in (Talk.chat, Talk.generate, Talk.embed, Talk.show, Talk.pull)}

@@ -16,19 +16,17 @@ CHILD = (
 import resource, sys, time
 from store.learning.rules import extract_by_rule as extract
 from store.learning import rules as confirming
-from store.learning.sentences import split_own_sentences as sentences
-from store.learning.sentences import QuotedSpans
+from store.learning.sentences import QuotedSpans, split_own_sentences as sentences
 from store.learning.tasks import decision_by_rule as by_rule
-from store.text.sentences import find_sentence_spans as spans, extract_statements as statements
+from store.text.sentences import extract_statements as statements, find_sentence_spans as spans
+from store.text.sentences import is_small_talk as small_talk
 from store.conversations.summaries import states_decision as decides
 from store.ingest.formats import split_program_text as without_told, parse_claude_line as read
 from store.redaction.redactor import find_secrets as findings
 from store.redaction.rules import load_families
-from store.text.sentences import is_small_talk as small_talk
 from store.ingest import formats as plain
 from store.text.dates import find_period as period
 from store.conversations.turns import why_topic_changes as shift
-from store.tools import note_readers
 from store.tools.source import FoundMemory
 from store.tools.machine_scan import find_memory_pairs as pairs
 from store.text.fence import has_reader_instructions as instructs, is_order_to_reader as orders
@@ -95,16 +93,19 @@ def seconds(reader, text):
     reader(text)
     return time.process_time() - start
 
+def compare_sizes(what, reader, short, long):
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
+    print(what, flush=True)
+    if seconds(reader, short) < 2 and (first := seconds(reader, long)) > LEAST:
+        before = min(seconds(reader, short) for _ in range(3))
+        if min(first, seconds(reader, long)) > ABOVE * max(LEAST / 8, before):
+            sys.exit(f"{what}: {first:.2f} s")
+
 for number, run in [*enumerate(RUNS)][int(sys.argv[1]) :: PARTS]:
     for around in AROUND if sys.argv[2:] else (AROUND[number % len(AROUND)],):
         short, long = (around.format(run * (size // len(run))) for size in SIZES)
         for name, reader in READERS.items():
-            resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
-            print(repr(run), repr(around), name, flush=True)
-            if seconds(reader, short) < 2 and (first := seconds(reader, long)) > LEAST:
-                before = min(seconds(reader, short) for _ in range(3))
-                if min(first, seconds(reader, long)) > ABOVE * max(LEAST / 8, before):
-                    sys.exit(f"{name} of {run!r} in {around!r}: {first:.2f} s")
+            compare_sizes(f"{name} of {run!r} in {around!r}", reader, short, long)
 KEYWORDS = sorted({keyword for family in load_families() for keyword in (family.keywords[0], family.keywords[-1])})
 TAILS = ("", " ", "=", ": a ", "a1-", "='", " is ", "://a:", " -p ", ">", "1/")  # what the patterns go on with
 SECRETS = [(number, keyword + TAILS[number % len(TAILS)]) for number, keyword in enumerate(KEYWORDS)]
@@ -112,12 +113,7 @@ SECRETS += [(number, tail + around) for number, tail in enumerate(TAILS) for aro
 for number, run in SECRETS[int(sys.argv[1]) :: PARTS]:
     for tail in TAILS if sys.argv[2:] else (TAILS[number % len(TAILS)],):
         short, long = (tail + run * (size // len(run)) + tail for size in (SIZES[0] // 2, SIZES[1] // 2))
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
-        print("secrets", repr(run), repr(tail), flush=True)
-        if seconds(findings, short) < 2 and (first := seconds(findings, long)) > LEAST:
-            before = min(seconds(findings, short) for _ in range(3))
-            if min(first, seconds(findings, long)) > ABOVE * max(LEAST / 8, before):
-                sys.exit(f"secrets in {run!r} after {tail!r}: {first:.2f} s")
+        compare_sizes(f"secrets in {run!r} after {tail!r}", findings, short, long)
 for letters in ("ja" * 44 + "x", "je" * 40, "ha" * 32 + "h", "gracias" * 12, "hola " * 17 + "x", " ," * 44 + "x"):
     print("small talk", letters, flush=True)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 5, -1))

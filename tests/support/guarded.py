@@ -7,7 +7,8 @@ from typing import Any
 
 from support.samples import copied
 
-from store.tools import guard_moments, guard_restoring
+from store.base import state_files
+from store.tools import guard_database, guard_moments, guard_restoring
 from store.tools.guard_database import open_guard
 from store.tools.guard_moments import GuardMoment, LookResult
 from store.tools.guard_restoring import GuardRestorePlan
@@ -89,6 +90,12 @@ class GuardedHome:
                 before, after = (guard_restoring.version_lines(kept, one.file, v) for v in (one.before, one.after))
                 lines += [f"{one.sign}{one.before} {one.text}" for one in guard_restoring.compare_lines(before, after)]
             return lines
+
+
+def key_file() -> Path:
+    """Return the file of the key of the guard of this installation."""
+    name = state_files.state_name_of(guard_database.KEY_NAME, guard_database.guard_path())
+    return Path(state_files.state_folder(), name)
 
 
 def add_memory(database: Path, title: str, text: str) -> None:

@@ -4,16 +4,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from support.guarded import GuardedHome, add_memory
+from support.guarded import GuardedHome, add_memory, key_file
 
-from store.base import state_files as installation
 from store.base.errors import NotFound
 from store.memory import Memory
 from store.purge.file_eraser import has_kept_versions
 from store.purge.proof import find_traces
 from store.purge.purge import PurgeResult
 from store.purge.word_search import RemainingMatch
-from store.tools import guard_database
 
 TEXT = "The blue zebrafish is the hint"
 
@@ -112,9 +110,7 @@ def test_a_single_word_that_guard_keeps_is_no_trace(memory: Memory, home: Guarde
 
 
 def test_without_the_key_a_proof_says_that_it_cannot_tell(memory: Memory, home: GuardedHome) -> None:
-    Path(
-        installation.state_folder(), installation.state_name_of(guard_database.KEY_NAME, guard_database.guard_path())
-    ).unlink()
+    key_file().unlink()
     traces = find_traces(memory.database, memory.documents, [TEXT])
     assert [Path(one.file).name for one in traces.unread_files] == ["guard.db"] and not traces.is_clean
     assert [(place.can, "guard cannot read what it keeps" in place.what) for place in traces.places] == [(False, True)]

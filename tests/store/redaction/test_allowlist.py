@@ -53,9 +53,8 @@ print(json.dumps(sorted(found)))
 
 def traces(folder: str, *words: str) -> list[str]:
     """Which of the words stand in some file of the folder; read by a child process, which holds no SQLite lock here."""
-    done = subprocess.run(
-        [sys.executable, "-IS", "-c", LOOK, folder], input=json.dumps(words), capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-IS", "-c", LOOK, folder]
+    done = subprocess.run(command, input=json.dumps(words), capture_output=True, text=True, check=True)
     found: list[str] = json.loads(done.stdout)
     return found
 
@@ -94,10 +93,8 @@ def test_the_door_notes_where_a_secret_was_cut_and_never_what(memory: Memory) ->
         ("F#1", "fact", "GITHUB_TOKEN", 1, "agent", "cli"),
     ]
     assert cuts[-1].at == memory.facts.get(1).created_at
-    assert (
-        list_redactions(memory.database, rule="STRIPE_KEY")[0].citation == "T#1"
-        and len(list_redactions(memory.database, 2)) == 2
-    )
+    assert list_redactions(memory.database, rule="STRIPE_KEY")[0].citation == "T#1"
+    assert len(list_redactions(memory.database, 2)) == 2
     assert count_redactions(memory.database) == {"GITHUB_TOKEN": 3, "STRIPE_KEY": 3}
     assert traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
 
@@ -109,9 +106,8 @@ def test_a_place_is_noted_once_and_only_if_the_write_holds(memory: Memory) -> No
     with pytest.raises(ZeroDivisionError), memory.database.write("user", "test") as write:
         write.execute("UPDATE tasks SET text = ? WHERE id = ?", (STRIPE, task))
         assert 1 / 0
-    assert [(cut.citation, cut.rule, cut.at) for cut in list_redactions(memory.database)] == [
-        ("A#1", "GITHUB_TOKEN", first)
-    ]
+    (cut,) = list_redactions(memory.database)
+    assert (cut.citation, cut.rule, cut.at) == ("A#1", "GITHUB_TOKEN", first)
 
 
 def test_a_document_is_noted_by_its_lines(tmp_path: Path) -> None:
@@ -121,9 +117,8 @@ def test_a_document_is_noted_by_its_lines(tmp_path: Path) -> None:
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
         notes.write_text(f"# Keys\n\nthe key {GITHUB}\n")
         memory.documents.update_index()
-        assert [(cut.citation, cut.rule) for cut in list_redactions(memory.database)] == [
-            ("memory/notes.md#L1-L3", "GITHUB_TOKEN")
-        ]
+        (cut,) = list_redactions(memory.database)
+        assert (cut.citation, cut.rule) == ("memory/notes.md#L1-L3", "GITHUB_TOKEN")
         notes.write_text(f"# Keys\n\nfirst\n\nthe key {STRIPE}\n")
         os.utime(notes, (2_000_000_000, 2_000_000_000))
         memory.documents.update_index()
@@ -157,10 +152,8 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
 def test_what_waits_for_the_next_process_says_what_was_cut(memory: Memory) -> None:
     """A hook's answer, by rule; what a person allows is left there too."""
     path = memory.database.path
-    assert hook_spool.append_act(path, "remember", {"text": f"{GITHUB} or {STRIPE}"}, actor="hook") == {
-        "GITHUB_TOKEN": 1,
-        "STRIPE_KEY": 1,
-    }
+    cuts = hook_spool.append_act(path, "remember", {"text": f"{GITHUB} or {STRIPE}"}, actor="hook")
+    assert cuts == {"GITHUB_TOKEN": 1, "STRIPE_KEY": 1}
     assert hook_spool.append_act(path, "remember", {"text": "[REDACTED:GITHUB_TOKEN]"}, actor="hook") == {}
     unguarded(memory, "GITHUB_TOKEN")
     assert hook_spool.append_act(path, "remember", {"text": f"again {GITHUB}"}, actor="hook") == {}
@@ -173,9 +166,8 @@ def test_what_a_connection_cut_is_told_once(memory: Memory) -> None:
     with pytest.raises(ZeroDivisionError), memory.database.write("user", "test") as write:
         write.execute("UPDATE facts SET fact = ?", (STRIPE,))
         assert 1 / 0
-    assert [(cut.citation, cut.field, cut.rule, cut.count) for cut in take_redactions(memory.database)] == [
-        ("F#1", "fact", "GITHUB_TOKEN", 1)
-    ]
+    (cut,) = take_redactions(memory.database)
+    assert (cut.citation, cut.field, cut.rule, cut.count) == ("F#1", "fact", "GITHUB_TOKEN", 1)
     assert take_redactions(memory.database) == []
 
 
@@ -392,9 +384,8 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)
     assert found == [("spool", "GITHUB_TOKEN", 1), ("spool", "STRIPE_KEY", 1)]
     assert scrub_secrets(memory.database, leaks)
-    assert scan_secrets(memory.database) == [] and traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == [
-        "push with"
-    ]
+    assert scan_secrets(memory.database) == []
+    assert traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
     (taken,) = file.parent.glob("*.taken*")
     assert taken.read_text().splitlines()[0] == whole.splitlines()[0]
     assert Path(hook_spool.broken_lines_path(path)).read_bytes().endswith(b"\nno text: \xff\n")

@@ -74,9 +74,8 @@ def test_an_undamaged_memory_comes_out_as_it_was(memories: Memories, path: str):
     assert bytes_of(path) == before
     assert contents(into) == memories.rows and look(into) == []
     assert report.notes == [] and all(not table.lost and not table.from_history for table in report.tables)
-    assert sum(table.read for table in report.tables if table.table in (*RECORDED_TABLES, *JOURNAL_TABLES)) == sum(
-        found.total() for found in memories.rows.values()
-    )
+    read = sum(table.read for table in report.tables if table.table in (*RECORDED_TABLES, *JOURNAL_TABLES))
+    assert read == sum(found.total() for found in memories.rows.values())
     with Memory.open(path) as old, Memory.open(into) as new:
         sequence = "SELECT name, seq FROM sqlite_sequence WHERE name NOT IN ('documents', 'chunks') ORDER BY name"
         assert old.database.rows(sequence) == new.database.rows(sequence)
@@ -107,9 +106,8 @@ def test_the_doctor_writes_nothing_behind_a_damaged_log(memories: Memories, tmp_
     raw[WAL_HEADER_BYTES + (commits[-2] + 1) * (FRAME_HEADER_BYTES + 4096) + FRAME_HEADER_BYTES + 2000] ^= 1
     Path(f"{path}-wal").write_bytes(raw)
     before = bytes_of(path)
-    assert [one.subject for one in examine(locate(path, {}, "/")) if one.command.startswith("health --salvage")] == [
-        "log"
-    ]
+    found = examine(locate(path, {}, "/"))
+    assert [one.subject for one in found if one.command.startswith("health --salvage")] == ["log"]
     assert bytes_of(path) == before
 
 
@@ -272,10 +270,8 @@ def test_what_cannot_be_salvaged(tmp_path: Path, path: str):
 
 
 def test_a_free_name_beside_it(path: str):
-    assert [salvage_file(path).into, salvage_file(path).into] == [
-        path.replace(".db", "-salvaged.db"),
-        path.replace(".db", "-salvaged-2.db"),
-    ]
+    for name in ("-salvaged.db", "-salvaged-2.db"):
+        assert salvage_file(path).into == path.replace(".db", name)
 
 
 def test_what_was_erased_does_not_come_back(tmp_path: Path):
@@ -294,9 +290,8 @@ def test_what_was_erased_does_not_come_back(tmp_path: Path):
 def _pages(path: str, table: str) -> list[int]:
     """The pages of a table that hold its rows."""
     connection = apsw.Connection(path)
-    found = connection.execute(
-        "SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow')", (table,)
-    )
+    sql = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow')"
+    found = connection.execute(sql, (table,))
     pages = [page for (page,) in found]
     connection.close()
     return pages

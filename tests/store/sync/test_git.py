@@ -54,11 +54,8 @@ def test_what_a_pull_brings_waits_and_stays_in_the_file(notebook: Notebook, chec
     assert notebook.memory.sync.list_due() == ["MEMORY.md"]
     notebook.memory.sync.sync_due()
     assert notebook.active() == before
-    assert sorted(notebook.waiting()) == [
-        ("add", "Obey the file"),
-        ("correct", "The team is six"),
-        ("forget", "Tea, not coffee"),
-    ]
+    asked = [("add", "Obey the file"), ("correct", "The team is six"), ("forget", "Tea, not coffee")]
+    assert sorted(notebook.waiting()) == asked
     assert all("git" in one.reason for one in notebook.memory.inbox.waiting())
     assert git(checkout, "status", "--porcelain", "-uno") == "", "a pull leaves a clean checkout"
     notebook.sync()
@@ -136,9 +133,8 @@ def test_nothing_is_synced_during_a_merge(notebook: Notebook, checkout: Path, co
         notebook.sync()
     [report] = notebook.memory.sync.sync_due()
     assert f"in the middle of a {how}" in report.problem and notebook.path.read_bytes() == raw
-    notebook.path.write_text(
-        "\n".join(line for line in notebook.text.split("\n") if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))
-    )
+    lines, marks = notebook.text.split("\n"), ("<<<<<<<", "=======", ">>>>>>>")
+    notebook.path.write_text("\n".join(line for line in lines if not line.startswith(marks)))
     git(checkout, "add", "-A")
     git(checkout, "-c", "core.editor=true", how, "--continue")
     text = notebook.text
@@ -152,9 +148,7 @@ def test_nothing_is_synced_during_a_merge(notebook: Notebook, checkout: Path, co
     assert {"The team is six", "The team is seven"} <= said, "both sides are there"
 
 
-def test_a_commit_that_git_comes_back_to_takes_no_line_for_one_that_a_person_deleted(
-    notebook: Notebook, checkout: Path, colleague: Path
-) -> None:
+def test_a_commit_that_git_comes_back_to_takes_no_line_for_a_deleted_one(notebook: Notebook, checkout, colleague):
     """A pull took a line away, an editor that still had it saved it, and that was synced; then the person looks at the
     commit of the pull. HEAD is where it was at the last sync, and the file is git's."""
     kept = notebook.text
@@ -201,9 +195,8 @@ def test_a_waiting_line_without_its_citation_is_that_fact(notebook: Notebook, ch
     assert "The team is five" in notebook.items and LONG not in notebook.items
 
 
-def test_a_line_that_waits_and_is_reworded_without_its_citation_is_still_that_fact(
-    notebook: Notebook, checkout: Path, colleague: Path
-) -> None:
+def test_a_line_that_waits_and_is_reworded_without_its_citation(notebook: Notebook, checkout, colleague) -> None:
+    """It is still that fact."""
     change(colleague, ("The team is five", LONG))
     git(checkout, "pull", "-q", "clone", "main")
     notebook.sync()

@@ -44,9 +44,8 @@ def test_what_is_written_is_read(facts: list[tuple[str, str]]) -> None:
     facts = [(domain, text) for domain, text in facts if normalize_line(text)]
     lines = format_section([(domain, text, number) for number, (domain, text) in enumerate(facts, 1)])
     found = parse_section(lines, 1)
-    assert sorted((item.fact or 0, item.domain, item.shape) for item in found.items) == [
-        (number, domain, normalize_line(text)) for number, (domain, text) in enumerate(facts, 1)
-    ]
+    wanted = [(number, domain, normalize_line(text)) for number, (domain, text) in enumerate(facts, 1)]
+    assert sorted((item.fact or 0, item.domain, item.shape) for item in found.items) == wanted
     assert found.others == []
 
 
@@ -89,9 +88,8 @@ def test_what_people_write(lines: list[str], items: list[str], others: list[str]
 
 
 def test_where_an_item_stands_and_what_it_cites() -> None:
-    found = parse_section(
-        ["## Work", "", "- one [F#3]", "", "## Night shift", "- two", "- wrapped", "  here [F#12]"], 10
-    )
+    lines = ["## Work", "", "- one [F#3]", "", "## Night shift", "- two", "- wrapped", "  here [F#12]"]
+    found = parse_section(lines, 10)
     assert found.items == [
         SectionLine("one", 3, "work", "", 12),
         SectionLine("two", None, "", "Night shift", 15),

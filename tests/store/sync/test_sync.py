@@ -41,13 +41,8 @@ def test_nothing_is_written_until_a_person_asks_for_it(memory: Memory, tmp_path:
 
 
 def test_facts_are_written_under_headings_by_domain_with_their_citations(notebook: Notebook) -> None:
-    assert section(notebook) == [
-        "## Work",
-        "- The team is five [F#1]",
-        "- Deploys are on Fridays [F#3]",
-        "## Preferences",
-        "- Tea, not coffee [F#2]",
-    ]
+    work = ["## Work", "- The team is five [F#1]", "- Deploys are on Fridays [F#3]"]
+    assert section(notebook) == [*work, "## Preferences", "- Tea, not coffee [F#2]"]
     assert notebook.text.startswith("# Memory\n\n<!-- memoranda ")
 
 
@@ -118,9 +113,8 @@ def test_the_section_is_not_searched_twice(notebook: Notebook) -> None:
 
 
 def test_an_edit_an_addition_and_a_deletion_are_one_step_that_undo_takes_back(notebook: Notebook) -> None:
-    report = notebook.edit(
-        ("The team is five", "The team is seven"), ("- Tea, not coffee [F#2]\n", "- Lunch is at one\n")
-    )
+    lunch = ("- Tea, not coffee [F#2]\n", "- Lunch is at one\n")
+    report = notebook.edit(("The team is five", "The team is seven"), lunch)
     assert notebook.active() == ["Deploys are on Fridays", "The team is seven", "Lunch is at one"]
     assert (report.applied.corrected, report.applied.added, report.applied.forgotten) == ([(1, 4)], [5], [2])
     lunch = notebook.memory.facts.get(5)
@@ -157,10 +151,8 @@ def test_what_is_rejected_is_taken_out_and_what_it_replaced_is_back(notebook: No
 
 
 def test_reordering_wrapping_and_other_bullets_change_nothing(notebook: Notebook) -> None:
-    notebook.edit(
-        ("- Deploys are on Fridays [F#3]\n", ""),
-        ("- The team is five [F#1]", "* Deploys are on Fridays [F#3]\n1. The\n   team is five [F#1]"),
-    )
+    moved = "* Deploys are on Fridays [F#3]\n1. The\n   team is five [F#1]"
+    notebook.edit(("- Deploys are on Fridays [F#3]\n", ""), ("- The team is five [F#1]", moved))
     assert notebook.last.step is None
     assert notebook.items == ["Deploys are on Fridays", "The team is five", "Tea, not coffee"], "the order stays"
 
@@ -258,11 +250,8 @@ def test_sync_review_asks_about_everything(notebook: Notebook) -> None:
         book = Notebook(memory)
         book.edit(("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- New\n"))
         assert sorted(book.active()) == ["Deploys are on Fridays", "Tea, not coffee", "The team is five"]
-        assert sorted(book.waiting()) == [
-            ("add", "New"),
-            ("correct", "The team is six"),
-            ("forget", "Tea, not coffee"),
-        ]
+        asked = [("add", "New"), ("correct", "The team is six"), ("forget", "Tea, not coffee")]
+        assert sorted(book.waiting()) == asked
         assert "The team is six [F#1]" in book.text and "- New\n" in book.text, "the lines stay as they were written"
         book.sync()
         assert len(book.waiting()) == 3
@@ -311,12 +300,8 @@ def test_an_editor_that_saves_an_older_version_takes_nothing_back(notebook: Note
     notebook.sync()
     notebook.save(old.replace("The team is five", "The team is six"))
     notebook.sync()
-    assert sorted(notebook.active()) == [
-        "Coffee, not tea",
-        "Deploys are on Fridays",
-        "Invoices are in cents",
-        "The team is six",
-    ]
+    held = ["Coffee, not tea", "Deploys are on Fridays", "Invoices are in cents", "The team is six"]
+    assert sorted(notebook.active()) == held
     assert sorted(notebook.items) == sorted(notebook.active())
     notebook.save(old.replace("The team is five", "The team is sixteen"))  # it never read the file again
     notebook.sync()
@@ -428,9 +413,8 @@ def damaged(text: str, how: str) -> bytes:
 
 def test_an_example_of_a_conflict_in_code_is_no_conflict(notebook: Notebook) -> None:
     example = "\n".join(["```sh", *CONFLICT, "```", ""])
-    notebook.save(
-        f"# How to merge\n\n{example}\n{notebook.text}\n{example}".replace("The team is five", "The team is six")
-    )
+    text = notebook.text.replace("The team is five", "The team is six")
+    notebook.save(f"# How to merge\n\n{example}\n{text}\n{example}")
     notebook.sync()
     assert "The team is six" in notebook.active() and notebook.text.count(example) == 2
 

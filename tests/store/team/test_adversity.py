@@ -128,14 +128,8 @@ def test_a_line_that_is_no_operation_is_refused_with_its_writer(line: bytes, why
 
 def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -> None:
     good = split_segments(MALLORY, [add(1)], "")
-    header = {
-        "memoranda": "stream",
-        "format": 1,
-        "writer": MALLORY,
-        "from": 2,
-        "to": 2,
-        "previous": segment_digest(good[0]),
-    }
+    header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 2, "to": 2}
+    header["previous"] = segment_digest(good[0])
     stolen = Operation(MALLORY, 2, MOMENT, "add", "F1@aaaaaaaaaaaa", FACT).as_line()
     mallory.push([*good, f"{json.dumps(header)}\n{stolen}\n".encode()])
     bob = join("Bob")
@@ -185,9 +179,8 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
     mallory.push(split_segments(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), asked], "", "0" * 64))
     assert bob.sync().warnings == [] and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
     assert "no review" not in bob.view() and '"purged":true' not in bob.view()
-    mallory.push(
-        split_segments(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", "F9@aaaaaaaaaaaa"), asked], "", "0" * 64)
-    )
+    gone = Operation(MALLORY, 1, MOMENT, "gone", "F9@aaaaaaaaaaaa")
+    mallory.push(split_segments(MALLORY, [gone, asked], "", "0" * 64))
     assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
 
 

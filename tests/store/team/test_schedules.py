@@ -85,11 +85,8 @@ def test_everybody_sees_the_same_in_the_end(join: Join, seed: int, round: int) -
     views = [person.view() for person in people]
     assert views[0] == views[1] == views[2]
     for person in people:
-        found = [
-            one
-            for one in search_files(purged, list_text_files(person.memory.database, person.memory.documents))
-            if one.found
-        ]
+        files = list_text_files(person.memory.database, person.memory.documents)
+        found = [one for one in search_files(purged, files) if one.found]
         assert purged == [] or found == [], person.name
     for person in people:
         with Team(person.memory) as team:

@@ -16,9 +16,8 @@ ID = f"F1@{ANA}"
 
 
 def op(writer: str, seq: int, name: str, fields: dict[str, object] | None = None, **base: tuple[str, ...]) -> Operation:
-    return Operation(
-        writer, seq, MOMENT, name, ID, fields or {}, {key.strip("_"): value for key, value in base.items()}
-    )
+    known = {key.strip("_"): value for key, value in base.items()}
+    return Operation(writer, seq, MOMENT, name, ID, fields or {}, known)
 
 
 def merged(operations: list[Operation]) -> SharedRecord:

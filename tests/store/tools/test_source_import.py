@@ -87,10 +87,8 @@ def test_where_it_comes_from_is_kept_to_the_line(memory: Memory, tmp_path: Path)
     one = next(one for one in memory.inbox.waiting() if one.text.startswith("To rebuild"))
     place = parse_citation(one.evidence[0].citation)
     lines = (tmp_path / "markdown" / "notes.md").read_text(encoding="utf-8").splitlines()
-    assert (place.target, lines[place.first - 1]) == (
-        str(tmp_path / "markdown" / "notes.md"),
-        "- To rebuild the almanac:",
-    )
+    there = str(tmp_path / "markdown" / "notes.md")
+    assert (place.target, lines[place.first - 1]) == (there, "- To rebuild the almanac:")
     assert (place.last - place.first, one.origin) == (3, "import:markdown")
 
 
@@ -275,9 +273,8 @@ def test_the_conversations_of_this_project_are_counted(tool: str, place: str, tm
     (home / place).parent.mkdir(parents=True)
     (tmp_path / tool).rename(home / place)
     sessions: dict[str, set[str]] = {}
-    for one in (
-        one for where in get_source(tool).detect(Machine(str(home))) for one in get_source(tool).read(where, [])
-    ):
+    source = get_source(tool)
+    for one in (one for where in source.detect(Machine(str(home))) for one in source.read(where, [])):
         if isinstance(one, FoundTurn):
             sessions.setdefault(one.cwd, set()).add(one.session)
     project = max((folder for folder in sessions if os.path.isabs(folder)), key=lambda one: len(sessions[one]))

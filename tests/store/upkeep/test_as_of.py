@@ -98,16 +98,13 @@ def test_a_diff_is_the_comparison_of_two_views(live: Live, plan: list[int], one:
         start, end = one % (steps + 1), other % (steps + 1)
         before, after = (_state(memory, seq) for seq in (start, end))
         plan_between = memory.plans.plan_between(start, end)
-        assert {(c.table, c.key): (c.then, c.now) for c in plan_between.changes} == {
-            key: (before.get(key), after.get(key))
-            for key in before.keys() | after.keys()
-            if before.get(key) != after.get(key)
-        }
+        pairs = {key: (before.get(key), after.get(key)) for key in before.keys() | after.keys()}
+        different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+        assert {(c.table, c.key): (c.then, c.now) for c in plan_between.changes} == different
         assert all(change.by is not None and change.by.seq <= max(start, end) for change in plan_between.changes)
         newest = memory.plans.plan_since(start).changes
-        assert {(c.table, c.key) for c in newest} == {
-            (c.table, c.key) for c in memory.plans.plan_between(start, steps).changes
-        }
+        between = memory.plans.plan_between(start, steps).changes
+        assert {(c.table, c.key) for c in newest} == {(c.table, c.key) for c in between}
 
 
 def _state(memory: Memory, seq: int) -> dict[tuple[str, tuple[Any, ...]], dict[str, Any]]:
@@ -131,11 +128,8 @@ def test_nothing_can_be_changed_in_the_past(live: Live, plan: list[int], more: l
             live(then, more)  # asserts that a refused act leaves no step
             with pytest.raises(PastIsReadOnly, match="esc comes back to now"):
                 then.facts.remember("one more")
-            for sql in (
-                "DELETE FROM main.facts",
-                "INSERT INTO main.queries(text, at) VALUES ('a', 'b')",
-                "DROP TABLE main.facts",
-            ):
+            inserted = "INSERT INTO main.queries(text, at) VALUES ('a', 'b')"
+            for sql in ("DELETE FROM main.facts", inserted, "DROP TABLE main.facts"):
                 with pytest.raises(apsw.ReadOnlyError):
                     then.database.connection.execute(sql)
         assert view(memory, moments[-1][0]) == before
@@ -168,9 +162,8 @@ def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
         (change,) = memory.plans.plan_between(step - 1, step).changes
         assert change.now["text"][-1] == held[-1][0] and change.now["status"] == held[-1][1]
     places = ("pending", "in_progress", "done", "in_progress", "done")
-    assert held == [("1", "pending")] + [
-        (str(number), places[number - back]) for number in range(2, 6) for back in (2, 1)
-    ]
+    moved = [(str(number), places[number - back]) for number in range(2, 6) for back in (2, 1)]
+    assert held == [("1", "pending"), *moved]
 
 
 def test_search_finds_what_was_said_then(memory, clock):
@@ -212,9 +205,8 @@ def test_a_moment_is_a_time_a_step_a_checkpoint_or_a_record(memory, clock):
     clock.advance(days=1)
     memory.decisions.decide("three", "now")
     memory.facts.remember("four")
-    seqs = {
-        text: point_in_time(memory, text).seq for text in ("1", "K#1", "F#2", "D#1", "36h", "3d", "12h", "now", "today")
-    }
+    texts = ("1", "K#1", "F#2", "D#1", "36h", "3d", "12h", "now", "today")
+    seqs = {text: point_in_time(memory, text).seq for text in texts}
     assert seqs == {"1": 1, "K#1": 2, "F#2": 2, "D#1": 3, "36h": 1, "3d": 0, "12h": 2, "now": 4, "today": 2}
     assert "“two facts”" in point_in_time(memory, "K#1").words
     with as_of(memory, "3d") as then:

@@ -22,6 +22,13 @@ from store.upkeep.session_flush import find_related_records
 
 MINUTE = 60_000
 
+TALK = (
+    ("user", "¿Qué hace el importador sin la columna `name`?"),
+    ("assistant", "It stops at the header, as D#3 says."),
+    ("user", "Que diga también cuál falta."),
+    ("assistant", "Done, in billing/importing.py."),
+)
+
 
 @pytest.fixture
 def session(memory: Memory) -> Memory:
@@ -35,12 +42,7 @@ def session(memory: Memory) -> Memory:
     memory.decisions.decide("Cache", "Redis", rationale="habit")
     memory.decisions.decide("Cache", "a dictionary", rationale="one service less", supersedes=1)
     memory.decisions.decide("Import from CSV", "one column `name`", actor="mcp:claude-code")
-    turns = [
-        NewTurn("user", "¿Qué hace el importador sin la columna `name`?", "Nadia"),
-        NewTurn("assistant", "It stops at the header, as D#3 says."),
-        NewTurn("user", "Que diga también cuál falta.", "Nadia"),
-        NewTurn("assistant", "Done, in billing/importing.py."),
-    ]
+    turns = [NewTurn(role, text, "Nadia" if role == "user" else "") for role, text in TALK]
     memory.turns.add_turns("tuesday", turns)
     return memory
 
@@ -60,20 +62,11 @@ def test_a_compaction_loses_nothing_that_a_checkpoint_holds(session: Memory, clo
         found = anew.checkpoints.recover(actor="hook")
         held = found.held
         assert found.checkpoint.id == taken and (found.checkpoint.level, found.checkpoint.used) == ("macro", 96)
-        assert [(task["citation"], task["status"]) for task in held.tasks] == [
-            ("A#1", "in_progress"),
-            ("A#2", "pending"),
-        ]
-        assert [(one["citation"], one["chosen"]) for one in held.decisions] == [
-            ("D#3", "one column `name`"),
-            ("D#2", "a dictionary"),
-        ]
-        assert [turn["text"] for turn in held.turns] == [
-            "¿Qué hace el importador sin la columna `name`?",
-            "It stops at the header, as D#3 says.",
-            "Que diga también cuál falta.",
-            "Done, in billing/importing.py.",
-        ]
+        tasks = [(task["citation"], task["status"]) for task in held.tasks]
+        assert tasks == [("A#1", "in_progress"), ("A#2", "pending")]
+        decisions = [(one["citation"], one["chosen"]) for one in held.decisions]
+        assert decisions == [("D#3", "one column `name`"), ("D#2", "a dictionary")]
+        assert [(turn["role"], turn["text"]) for turn in held.turns] == [*TALK]
         assert held.session == "tuesday" and held.summary == "Que diga también cuál falta."
         assert {"billing/importing.py", "name", "D#3", "Cuarto Menguante"} <= set(held.entities)
         text = format_contents(held, found.notes)
@@ -206,12 +199,8 @@ def test_names_and_tokens_of_any_text(text: str):
 def test_levels_by_time():
     """The highest that is due, and a higher one counts for those below it; a clock set back makes one due."""
     start, later = "2026-11-21T08:00:00.000Z", "2026-11-21T08:{:02}:00.000Z".format
-    assert [due_checkpoint_level(later(minute), {}, start) for minute in (4, 5, 29, 30)] == [
-        None,
-        "micro",
-        "micro",
-        "meso",
-    ]
+    levels = [due_checkpoint_level(later(minute), {}, start) for minute in (4, 5, 29, 30)]
+    assert levels == [None, "micro", "micro", "meso"]
     assert due_checkpoint_level(later(31), {"micro": later(30), "meso": later(30)}, start) is None
     assert due_checkpoint_level(later(36), {"micro": later(10), "macro": later(32)}, start) is None
     assert due_checkpoint_level("2026-11-22T08:00:00.000Z", {"macro": "2026-11-22T07:59:00.000Z"}, start) == "archival"
@@ -383,9 +372,8 @@ def test_checkpoints_are_found_by_what_they_are_about(session: Memory):
     assert found("refactor") == {named_one}
     assert not found("céntimo") & {"K#1", "K#2"}
     rows = session.database.value("SELECT count(*) FROM corpus WHERE kind = 'checkpoint'")
-    assert corpus.rebuild_text_index(session.database) and rows == session.database.value(
-        "SELECT count(*) FROM corpus WHERE kind = 'checkpoint'"
-    )
+    sql = "SELECT count(*) FROM corpus WHERE kind = 'checkpoint'"
+    assert corpus.rebuild_text_index(session.database) and rows == session.database.value(sql)
     corpus.check_text_index(session.database)
 
 

@@ -28,9 +28,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> str:
         environment.setenv("MEMORANDA_WITHOUT", "model")
         with Memory.open(path) as memory:
             live(memory, 1, 700)
-            assert compression.pack_history(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
-                "SELECT count(*) FROM history_block"
-            )
+            packed = compression.pack_history(memory.database, 36_500, 60, least=100)
+            assert packed == 1 or memory.database.value("SELECT count(*) FROM history_block")
     return path
 
 
@@ -63,9 +62,8 @@ def test_a_block_that_was_changed_is_noticed(path: str, column: str):
     connection = apsw.Connection(path)
     raw = bytearray(connection.execute(f"SELECT {column} FROM history_block LIMIT 1").get)
     raw[len(raw) // 2] ^= 4
-    connection.execute(
-        f"UPDATE history_block SET {column} = ? WHERE id = (SELECT min(id) FROM history_block)", (bytes(raw),)
-    )
+    first = "(SELECT min(id) FROM history_block)"
+    connection.execute(f"UPDATE history_block SET {column} = ? WHERE id = {first}", (bytes(raw),))
     connection.close()
     assert look(path) != []
     into = f"{path}.new"

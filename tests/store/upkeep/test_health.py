@@ -83,10 +83,7 @@ def test_a_healthy_memory(path):
         ("UPDATE facts SET importance = 0.75 WHERE id = 1", "records"),
         ("UPDATE decisions SET chosen = 'no' WHERE id = 1", "records"),
         ("DELETE FROM tasks WHERE id = 1", "records"),
-        (
-            "INSERT INTO tasks SELECT 99, text, status, created_at, updated_at, NULL, origin, tags FROM tasks LIMIT 1",
-            "records",
-        ),
+        ("INSERT INTO tasks SELECT 99, text, status, '', '', NULL, origin, tags FROM tasks LIMIT 1", "records"),
         ("UPDATE history SET reason = 'forget F#1' WHERE seq = 3", "history"),
         ("UPDATE history SET undone_by = 5 WHERE seq = 3", "history"),
         ("UPDATE history SET undone_by = NULL", "history"),
@@ -128,6 +125,12 @@ def test_an_undone_step_is_still_the_chain_s(path):
     assert wrong(path) == {}
 
 
+def without_steps(first: int) -> list[str]:
+    """Return what takes these steps away, with the fact that they brought."""
+    tables = [f"DELETE FROM {table} WHERE seq >= {first}" for table in ("history_row", "history")]
+    return ["DELETE FROM facts WHERE fact = 'one more'", *tables]
+
+
 def test_a_head_that_was_written_down(path):
     """It shows that steps were taken away where nothing inside the file can: the counter went with them."""
     head = next(one for one in look(path) if one.subject == "history").says.rpartition("head ")[2].rstrip(".")
@@ -136,16 +139,9 @@ def test_a_head_that_was_written_down(path):
         last = memory.database.value("SELECT max(seq) FROM history")
         memory.facts.remember("one more")
     assert wrong(path, head=head) == {}
-    assert f"the head given is step {last:,}, and 1 followed" in next(
-        one.says for one in look(path, head=head) if one.subject == "history"
-    )
-    behind(
-        path,
-        "DELETE FROM facts WHERE fact = 'one more'",
-        f"DELETE FROM history_row WHERE seq >= {last}",
-        f"DELETE FROM history WHERE seq >= {last}",
-        f"UPDATE sqlite_sequence SET seq = {last - 1} WHERE name = 'history'",
-    )
+    (said,) = [one.says for one in look(path, head=head) if one.subject == "history"]
+    assert f"the head given is step {last:,}, and 1 followed" in said
+    behind(path, *without_steps(last), f"UPDATE sqlite_sequence SET seq = {last - 1} WHERE name = 'history'")
     assert "not in this history" in wrong(path, head=head)["history"].says
 
 
@@ -154,12 +150,7 @@ def test_steps_that_were_taken_from_the_end(path):
     with Memory.open(path) as memory:
         memory.facts.remember("one more")
         last = memory.database.value("SELECT max(seq) FROM history")
-    behind(
-        path,
-        "DELETE FROM facts WHERE fact = 'one more'",
-        f"DELETE FROM history_row WHERE seq = {last}",
-        f"DELETE FROM history WHERE seq = {last}",
-    )
+    behind(path, *without_steps(last))
     assert wrong(path)["history"].says == f"The last steps are missing: 1 were written after step {last - 1}."
 
 
@@ -340,11 +331,8 @@ def test_the_room_that_is_kept_for_forgetting(path, monkeypatch):
     os.unlink(kept)
     assert said().state == NOTE and "used up on a full disk, or removed" in said().says and said().next
     os.mkdir(kept)
-    assert (
-        said().state == NOTE
-        and "is not the file that Memoranda keeps there" in said().says
-        and said().next.startswith("Move it away")
-    )
+    assert said().state == NOTE and "is not the file that Memoranda keeps there" in said().says
+    assert said().next.startswith("Move it away")
     os.rmdir(kept)
     room = os.statvfs(os.path.dirname(path))
     little = os.statvfs_result((*room[:4], 10, *room[5:]))  # blocks that are left

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -81,11 +82,8 @@ def test_the_timeline_fills_at_the_first_opening(memory: Memory, tmp_path: Path)
     for sha in shas(memory):
         kept, info = memory.commits.get(sha), told[sha]
         assert (kept.message, kept.author, kept.committed_at) == (info.message, info.author, info.committed_at)
-        assert (kept.files_changed, kept.insertions, kept.deletions) == (
-            info.files_changed,
-            info.insertions,
-            info.deletions,
-        )
+        size = attrgetter("files_changed", "insertions", "deletions")
+        assert size(kept) == size(info)
     assert len(memory.search("merge branch topic ", limit=100, kinds=["commit"]).hits) >= 4
     assert git(tmp_path, "status", "--porcelain") == ""  # the memory inside the checkout is not in its way
 

@@ -49,10 +49,8 @@ def test_of_a_lived_one_all_of_it_is(memory: Memory, clock: Clock):
     found = measure(memory)
     assert found.states == {"fresh": 2, "aging": 0, "low": 0, "stale": 1} and found.pinned == 1
     assert found.oldest == (2, first), "a pinned one waits for nobody"
-    assert [(one.name, one.turns, one.contexts, one.sent) for one in found.sessions] == [
-        ("s2", 1, 1, context.tokens),
-        ("s1", 2, 0, 0),
-    ]
+    sessions = [(one.name, one.turns, one.contexts, one.sent) for one in found.sessions]
+    assert sessions == [("s2", 1, 1, context.tokens), ("s1", 2, 0, 0)]
     assert found.sessions[1].tokens >= 100
     assert (found.contexts, found.answered, found.context_tokens) == (1, 1, context.tokens)
     cited = next(one.tokens for one in context.considered if one.fact.id == 3)

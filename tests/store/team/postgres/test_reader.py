@@ -32,11 +32,8 @@ def test_what_is_there_is_seen_with_its_team_and_who_wrote_it(filled: str, share
     assert found.list_teams() == [ReplicaTeam(TEAM, 2, 1, 0)]
     newest = found.newest_records()
     assert texts(newest) == [REVIEWS, "Queue", MIGRATIONS], "the newest first"
-    assert [(one.team, one.name, one.domain) for one in newest] == [
-        (TEAM, "Bob", "projects"),
-        (TEAM, "Ana", "decisions"),
-        (TEAM, "Ana", "work"),
-    ]
+    told = [(TEAM, "Bob", "projects"), (TEAM, "Ana", "decisions"), (TEAM, "Ana", "work")]
+    assert [(one.team, one.name, one.domain) for one in newest] == told
     queue = found.find_records(newest[1].id)
     assert len(queue) == 1 and queue[0].fields["chosen"] == "NATS" and queue[0].fields["rationale"] == "small and quick"
     assert found.search_records(newest[1].id).records == queue, "an identity finds its record"
@@ -153,15 +150,13 @@ def test_what_is_wrong_there_is_a_sentence_with_the_next_step(shared: tuple[Pers
     own = address.replace("postgres:@", "postgres@")
     assert "No PostgreSQL answers at ana@127.0.0.1:1/none" in refused("postgresql://ana@127.0.0.1:1/none")
     assert "No PostgreSQL answers at ana@nowhere.invalid" in refused("postgresql://ana@nowhere.invalid/none")
-    assert 'database "none' in refused(own.replace("@/t", "@/none")) and "~/.pgpass" in refused(
-        own.replace("@/t", "@/none")
-    )
+    said = refused(own.replace("@/t", "@/none"))
+    assert 'database "none' in said and "~/.pgpass" in said
     assert 'role "nobody" does not exist' in refused(own.replace("postgres@", "nobody@"))
     assert "holds no team's records. `memoranda team replicate ADDRESS` writes" in refused(own)
     run(address, VERSION_1)
-    assert "An older Memoranda wrote" in refused(
-        own
-    ) and "`memoranda team replicate ADDRESS`, run once more" in refused(own)
+    said = refused(own)
+    assert "An older Memoranda wrote" in said and "`memoranda team replicate ADDRESS`, run once more" in said
     replicate(ana, address)
     assert "The role postgres may read no team" in refused(own)
     assert "INSERT INTO memoranda.access VALUES ('postgres', 'TEAM', '*');" in refused(own)

@@ -19,11 +19,9 @@ def test_it_is_brought_up_to_date_and_twice_changes_nothing(shared: tuple[Person
     ana, bob = shared
     first = replicate(ana, address)
     assert (first.operations, first.records, first.replaced) == (5, 3, 0)
-    assert rows(address, "SELECT kind, domain, title, status FROM memoranda.records ORDER BY kind, domain") == [
-        ("decision", "decisions", "Queue", "active"),
-        ("fact", "projects", "", "active"),
-        ("fact", "work", "", "active"),
-    ]
+    found = rows(address, "SELECT kind, domain, title, status FROM memoranda.records ORDER BY kind, domain")
+    facts = [("fact", domain, "", "active") for domain in ("projects", "work")]
+    assert found == [("decision", "decisions", "Queue", "active"), *facts]
     before = everything(address)
     assert replicate(ana, address) == ReplicationResult() and everything(address) == before
     bob.memory.facts.correct(1, "Deployments need three reviews")
@@ -129,10 +127,8 @@ def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Per
     for domain in ("projects", "work"):
         assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, %s) RETURNING 1", TEAM, domain)
     found = rows(address, "SELECT body FROM memoranda.search('', %s::vector)", near)
-    assert [text for (text,) in found] == [
-        "Deployments need two reviews",
-        "Las migraciones de la base corren los martes",
-    ]
+    near = ["Deployments need two reviews", "Las migraciones de la base corren los martes"]
+    assert [text for (text,) in found] == near
 
 
 def test_what_others_wrote_with_the_same_words_is_not_fetched(shared: tuple[Person, Person], address: str) -> None:

@@ -44,11 +44,8 @@ def test_a_relative_path_begins_at_the_checkout(tmp_path: Path, project: Path, a
     git(project, "remote", "add", "origin", address.format(tmp_path))
     (project / "docs").mkdir()
     expected = found.format(tmp_path)
-    assert (
-        remote_addresses(str(project), "origin")
-        == remote_addresses(str(project / "docs"), "origin")
-        == (expected, expected)
-    )
+    for place in (project, project / "docs"):
+        assert remote_addresses(str(place), "origin") == (expected, expected)
 
 
 def test_it_is_pushed_where_git_pushes(tmp_path: Path, project: Path) -> None:
@@ -110,18 +107,14 @@ def test_without_a_name_it_is_the_one_that_git_takes(project: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no remote origin here\. Add one"):
         remote_addresses(str(project), "")
     git(project, "remote", "add", "upstream", "https://example.org/api.git")
-    assert (
-        remote_addresses(str(project), "")[0] == "https://example.org/api.git"
-        and usual_remote(str(project)) == "upstream"
-    )
+    assert usual_remote(str(project)) == "upstream"
+    assert remote_addresses(str(project), "")[0] == "https://example.org/api.git"
     git(project, "remote", "add", "fork", "https://example.org/fork.git")
     with pytest.raises(InvalidInput, match="no remote origin here, but fork, upstream"):
         remote_addresses(str(project), "")
     git(project, "remote", "add", "origin", "https://example.org/origin.git")
-    assert (
-        remote_addresses(str(project), "")[0] == "https://example.org/origin.git"
-        and usual_remote(str(project)) == "origin"
-    )
+    assert usual_remote(str(project)) == "origin"
+    assert remote_addresses(str(project), "")[0] == "https://example.org/origin.git"
     assert usual_remote(None) == usual_remote(str(project.parent)) == "origin"
 
 

@@ -58,10 +58,8 @@ def test_what_is_said_for_the_projects_folder_counts_elsewhere(project: Path, tm
 
 def test_elsewhere_and_in_the_persons_own_memory_it_does_not(project: Path, tmp_path: Path) -> None:
     assert reaching_environment(None, str(tmp_path)) == {"GIT_SSH_COMMAND": f"ssh {SSH_WITHOUT_QUESTIONS}"}
-    assert reaching_environment(str(tmp_path), str(tmp_path)) == {
-        "GIT_SSH_COMMAND": f"ssh {SSH_WITHOUT_QUESTIONS}",
-        "GIT_CONFIG_COUNT": "0",
-    }
+    without = {"GIT_SSH_COMMAND": f"ssh {SSH_WITHOUT_QUESTIONS}", "GIT_CONFIG_COUNT": "0"}
+    assert reaching_environment(str(tmp_path), str(tmp_path)) == without
 
 
 def test_the_environment_and_a_program_of_ones_own_stay(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

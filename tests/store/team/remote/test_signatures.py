@@ -126,15 +126,13 @@ def forge(ana: Person) -> None:
     ref = f"refs/memoranda/{state(ana, 'Ana').writer}"
 
     def git(*words: str, given: str = "") -> str:
-        done = subprocess.run(
-            ["git", "-C", ana.remote, *words], input=given, capture_output=True, text=True, check=True
-        )
+        command = ["git", "-C", ana.remote, *words]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
         return done.stdout
 
     old, new = git("cat-file", "-p", f"{ref}^"), git("cat-file", "-p", ref)
-    signature = old[
-        old.index("gpgsig") : old.index("-----END SSH SIGNATURE-----") + len("-----END SSH SIGNATURE-----\n")
-    ]
+    end = "-----END SSH SIGNATURE-----\n"
+    signature = old[old.index("gpgsig") : old.index(end) + len(end)]
     head, body = new.split("\n\n", 1)
     made = git("hash-object", "-t", "commit", "-w", "--stdin", given=f"{head}\n{signature}\n{body}")
     git("update-ref", ref, made.strip())

@@ -336,9 +336,8 @@ def test_a_database_has_no_lines_and_is_never_deleted(home: GuardedHome) -> None
     home.engram()
     home.look(30)
     plan = home.plan(1)
-    assert plan.files == () and [(Path(path).name, why) for path, why in plan.stay] == [
-        ("engram.db", "a database is never deleted")
-    ]
+    ((path, why),) = plan.stay
+    assert (plan.files, Path(path).name, why) == ((), "engram.db", "a database is never deleted")
     add_memory(home.folder / ".engram" / "engram.db", "More", "Another one.")
     home.look(60)
     with pytest.raises(InvalidInput, match="A database has no lines"):

@@ -7,9 +7,8 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
-from support.guarded import GuardedHome
+from support.guarded import GuardedHome, key_file
 
-from store.base import state_files as installation
 from store.base.errors import DamagedFile, NotFound, StorageError, UnsafeFile
 from store.tools import guard_database
 from store.tools.guard_database import Sealer
@@ -46,12 +45,6 @@ def ring() -> "pytest.Generator[Ring]":
     keyring.set_keyring(before)
 
 
-def key_file(home: GuardedHome) -> Path:
-    return Path(
-        installation.state_folder(), installation.state_name_of(guard_database.KEY_NAME, guard_database.guard_path())
-    )
-
-
 def test_no_byte_of_a_text_or_a_path_is_on_the_disk(home: GuardedHome) -> None:
     home.write("user-green-elephant.md", f"{TEXT}\n")
     home.look()
@@ -70,7 +63,7 @@ def test_database_lock_and_key_are_private_and_apart(home: GuardedHome) -> None:
         home.look()
     finally:
         os.umask(old)
-    place, key = Path(guard_database.guard_path()), key_file(home)
+    place, key = Path(guard_database.guard_path()), key_file()
     for path in (place, place.with_name("guard.lock"), key):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
@@ -98,18 +91,18 @@ def test_two_seals_of_one_text_differ_and_a_changed_byte_is_noticed() -> None:
 def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: GuardedHome) -> None:
     home.write("a.md", "one\n")
     home.look()
-    key_file(home).unlink()
+    key_file().unlink()
     for read in (lambda: home.look(1), home.moments):
         with pytest.raises(StorageError, match="key of the kept versions is not in") as error:
             read()
         assert "files keep --off" in error.value.next
     guard_database.delete_guard()
     assert home.look(2).first
-    key_file(home).write_text("00" * 32)
+    key_file().write_text("00" * 32)
     with pytest.raises(StorageError, match="cannot be opened"):
         home.moments()
     assert guard_database.delete_guard() > 0
-    assert not Path(guard_database.guard_path()).exists() and not key_file(home).exists()
+    assert not Path(guard_database.guard_path()).exists() and not key_file().exists()
     with pytest.raises(NotFound):
         guard_database.delete_guard()
 
@@ -120,11 +113,11 @@ def test_the_key_is_moved_to_the_keyring_and_back(home: GuardedHome, ring: Ring)
     home.settings["guard.key"] = "keyring"
     home.write("a.md", "two\n")
     home.look(1)
-    assert len(ring.held) == 1 and not key_file(home).exists()
+    assert len(ring.held) == 1 and not key_file().exists()
     assert home.shown(1) == ["-1 one", "+0 two"]
     home.settings["guard.key"] = "file"
     home.look(1)
-    assert not ring.held and key_file(home).exists() and home.shown(1) == ["-1 one", "+0 two"]
+    assert not ring.held and key_file().exists() and home.shown(1) == ["-1 one", "+0 two"]
 
 
 def test_a_keyring_that_keeps_nothing_changes_nothing(home: GuardedHome, ring: Ring) -> None:
@@ -133,7 +126,7 @@ def test_a_keyring_that_keeps_nothing_changes_nothing(home: GuardedHome, ring: R
     home.settings["guard.key"], ring.forgets = "keyring", True
     with pytest.raises(StorageError, match="did not take the key") as error:
         home.look(1)
-    assert "guard.key file" in error.value.next and key_file(home).exists()
+    assert "guard.key file" in error.value.next and key_file().exists()
 
 
 def test_a_state_folder_that_cannot_be_written_makes_no_key(home: GuardedHome, monkeypatch, tmp_path: Path):

@@ -27,9 +27,8 @@ def test_what_is_older_than_its_days_goes(home: GuardedHome) -> None:
     grow(home, 10)
     assert [moment.number for moment in home.moments()] == [9, 8, 7, 6]
     with guard_database.open_guard() as kept:
-        assert kept.query_row(
-            "SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version"
-        ) == (2,)
+        sql = "SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version"
+        assert kept.query_row(sql) == (2,)
         assert kept.query_row("SELECT count(*) FROM versions") == (6,)  # of a.md four before, and what is there now
         with pytest.raises(NotFound, match="There is no moment M#2"):
             guard_moments.get_moment(kept, 2)

@@ -50,9 +50,8 @@ def test_line_endings_and_byte_order_mark_stay(mark: bytes) -> None:
     raw = mark + HEAD + b"One.\r\n\r\nTwo.  \nThree.\r\n"
     one = only("claude-code", "/x/memory/a.md", raw)
     assert (one.text, one.line, one.note) == ("One.\n\nTwo.  \nThree.", 7, "user")
-    assert guests.correct_text(raw, one, "One.\n\nTwo.  \nFour.\nFive.") == (
-        mark + HEAD + b"One.\r\n\r\nTwo.  \nFour.\r\nFive.\r\n"
-    )
+    new = guests.correct_text(raw, one, "One.\n\nTwo.  \nFour.\nFive.")
+    assert new == mark + HEAD + b"One.\r\n\r\nTwo.  \nFour.\r\nFive.\r\n"
 
 
 @pytest.mark.parametrize(

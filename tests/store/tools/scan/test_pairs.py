@@ -67,9 +67,8 @@ def test_fields_under_two_headings_are_about_two_things() -> None:
     one, other = "**Share:** ~45%", "**Share:** 4.75%"
     found = [FoundMemory(one, "MEMORY.md", 1, tags=("Fund A",)), FoundMemory(other, "MEMORY.md", 5, tags=("Fund B",))]
     assert find_memory_pairs(found) == []
-    assert [one.kind for one in find_memory_pairs([found[0], FoundMemory(other, "m.md", 5, tags=("Fund A",))])] == [
-        "contradiction"
-    ]
+    (pair,) = find_memory_pairs([found[0], FoundMemory(other, "m.md", 5, tags=("Fund A",))])
+    assert pair.kind == "contradiction"
 
 
 def test_a_long_text_that_is_there_twice_is_a_duplicate_also_in_a_list() -> None:
@@ -88,16 +87,12 @@ def test_each_copy_is_a_duplicate_once(copies: int) -> None:
     text = "Read `lesson.md` before you answer anything substantive"
     near = f"{text}."
     found = [FoundMemory(text, f"m{place}.md", 1) for place in range(copies)] + [FoundMemory(near, "near.md", 1)]
-    assert [(one.path, one.other) for one in find_memory_pairs(found)] == [
-        *((f"m{place}.md", "m0.md:1") for place in range(1, copies)),
-        ("near.md", "m0.md:1"),
-    ]
+    names = [*(f"m{place}.md" for place in range(1, copies)), "near.md"]
+    assert [(one.path, one.other) for one in find_memory_pairs(found)] == [(name, "m0.md:1") for name in names]
 
 
 def test_a_copy_in_another_project_is_no_duplicate_and_one_of_no_project_is() -> None:
     text = "Deploys are on Fridays at noon"
     found = [FoundMemory(text, f"{project}.md", 1, project=project) for project in ("/a", "/b", "", "/a")]
-    assert [(one.line, one.path, one.other) for one in find_memory_pairs(found)] == [
-        (1, "/a.md", "/a.md:1"),
-        (1, ".md", "/a.md:1"),
-    ]
+    pairs = [(one.line, one.path, one.other) for one in find_memory_pairs(found)]
+    assert pairs == [(1, "/a.md", "/a.md:1"), (1, ".md", "/a.md:1")]

@@ -58,9 +58,8 @@ def test_a_copy_is_brought_in_like_its_original(tmp_path: Path) -> None:
     path = transcript(tmp_path, said="We chose SQLite.")
     saved = save_transcripts([str(path)])
     path.unlink()
-    turns = [
-        one for one in agent_readers.read_claude_code(os.path.dirname(saved.new[0]), []) if isinstance(one, FoundTurn)
-    ]
+    read = agent_readers.read_claude_code(os.path.dirname(saved.new[0]), [])
+    turns = [one for one in read if isinstance(one, FoundTurn)]
     assert [one.text for one in turns] == ["We chose SQLite."]
 
 

@@ -1,5 +1,6 @@
 """The report on other tools' memories: each kind of finding where it is, and not where it only seems to be."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -50,11 +51,8 @@ class Home:
         """A transcript of a session in a project's folder."""
         path = self.slug(project) / f"{session}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f'{{"type":"user","sessionId":"{session}","uuid":"{session}","cwd":"{project}",'
-            f'"message":{{"role":"user","content":"{text}"}}}}\n',
-            encoding="utf-8",
-        )
+        line = {"type": "user", "sessionId": session, "uuid": session, "cwd": str(project)}
+        path.write_text(json.dumps({**line, "message": {"role": "user", "content": text}}) + "\n", encoding="utf-8")
         return path
 
     def remember(self, name: str, text: str, session: str = "one", project: Path | None = None) -> Path:
@@ -109,10 +107,8 @@ def test_files_that_are_gone(home: Home) -> None:
     home.remember("kept", "The tides are computed in app/kept.py and faro/app/kept.py; see https://a.org/app/gone.py.")
     home.remember("plan", "Some day docs/plan.md, out/2027.json, path/to/x.py and *.toml may be there.")
     home.remember("new", "The notes are in app/notes.md.")
-    assert sorted(home.found("missing-file")) == [
-        ("gone.md", f"app/gone.py does not exist in {home.project}: git has it deleted"),
-        ("gone.md", f"gone.py does not exist in {home.project}: git has it deleted"),
-    ]
+    gone = [f"{path} does not exist in {home.project}: git has it deleted" for path in ("app/gone.py", "gone.py")]
+    assert sorted(home.found("missing-file")) == [("gone.md", why) for why in gone]
 
 
 def test_files_with_spaces_that_are_gone(home: Home) -> None:
@@ -182,14 +178,8 @@ def test_what_the_instructions_of_a_project_name(home: Home) -> None:
 def test_what_a_text_names() -> None:
     text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
     assert list(paths_mentioned(text)) == ["src/a.py", "setup.py"]
-    assert list(
-        paths_mentioned("Read \"docs/My notes/a b.md\", `b c/d.md`, it's in docs/a b.md, don't: `e/f.md and g`.")
-    ) == [
-        "c/d.md",
-        "e/f.md",
-        "docs/My notes/a b.md",
-        "b c/d.md",
-    ]
+    said = "Read \"docs/My notes/a b.md\", `b c/d.md`, it's in docs/a b.md, don't: `e/f.md and g`."
+    assert list(paths_mentioned(said)) == ["c/d.md", "e/f.md", "docs/My notes/a b.md", "b c/d.md"]
     assert list(paths_mentioned("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
     assert list(paths_mentioned("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
 
@@ -275,10 +265,8 @@ def test_a_memory_under_another_project(home: Home, tmp_path: Path) -> None:
     home.remember("strange", "The team is five.", "two")
     home.remember("own", f"The code lies in {home.project}/app.")
     home.remember("about", f"The other one lies in {other}/lib.")
-    assert sorted(home.found("bleed")) == [
-        ("about.md", f"it lies under {home.project} and is about {other}"),
-        ("strange.md", f"it was written in a session of {other}"),
-    ]
+    about = ("about.md", f"it lies under {home.project} and is about {other}")
+    assert sorted(home.found("bleed")) == [about, ("strange.md", f"it was written in a session of {other}")]
 
 
 def test_conversations_about_to_be_deleted(home: Home) -> None:
@@ -329,10 +317,8 @@ def test_rules_are_loaded_and_one_file_of_codex_a_folder(home: Home, tmp_path: P
     home.put("sub/AGENTS.md", "x" * 20)
     found = scan_machine(Machine(str(home.folder)), utc_now(), str(home.project / "sub")).starts[0].layers
     assert [Path(one.path).name for one in found if one.agent == "claude-code"] == ["own.md", "a.md", "b.md"]
-    assert [(Path(one.path).name, one.tokens) for one in found if one.agent == "codex"] == [
-        ("AGENTS.override.md", 10),
-        ("AGENTS.md", 5),
-    ]
+    sizes = [(Path(one.path).name, one.tokens) for one in found if one.agent == "codex"]
+    assert sizes == [("AGENTS.override.md", 10), ("AGENTS.md", 5)]
 
 
 def test_several_processes_find_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,9 +326,8 @@ def test_several_processes_find_the_same(home: Home, monkeypatch: pytest.MonkeyP
     alone = transcript_scan.find_transcript_secrets(paths, lambda done, total: None, 1)
     monkeypatch.setattr(transcript_scan, "LARGE_SEARCH", 0)
     told: list[tuple[int, int]] = []
-    assert (
-        transcript_scan.find_transcript_secrets(paths, lambda done, total: told.append((done, total)), 2) == alone != []
-    )
+    found = transcript_scan.find_transcript_secrets(paths, lambda done, total: told.append((done, total)), 2)
+    assert found == alone != []
     assert told[-1][0] == told[-1][1]
 
 

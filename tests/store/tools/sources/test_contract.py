@@ -88,11 +88,8 @@ def test_what_must_arrive_arrives(tool: str, tmp_path: Path) -> None:
 
 
 def _nothing_else(expected: dict[str, Any], path: Path, arrived: list[FoundMemory], found: list[FoundItem]) -> None:
-    gone = [
-        *expected.get("must_not", ()),
-        *expected.get("not_active", ()),
-        *expected.get("not_active_in", {}).get(path.name, ()),
-    ]
+    gone = [*expected.get("must_not", ()), *expected.get("not_active", ())]
+    gone += expected.get("not_active_in", {}).get(path.name, ())
     for text in gone:
         assert not any(text in part for one in arrived for part in texts(one)), text
     turns = [one.text for one in found if isinstance(one, FoundTurn)]
@@ -257,11 +254,8 @@ def test_of_equal_titles_the_newest_is_named(tmp_path: Path) -> None:
 def test_columns_that_are_unknown_or_missing(tmp_path: Path) -> None:
     """A newer tool adds columns, an older one lacks them."""
     path = tmp_path / "engram.db"
-    database(
-        'CREATE TABLE observations(id INTEGER PRIMARY KEY, content TEXT, "a \'b" TEXT);'
-        "INSERT INTO observations VALUES (7, 'The team is five.', 'x');",
-        path,
-    )
+    table = 'CREATE TABLE observations(id INTEGER PRIMARY KEY, content TEXT, "a \'b" TEXT);'
+    database(f"{table} INSERT INTO observations VALUES (7, 'The team is five.', 'x');", path)
     (one,) = memories(read("engram", path)[0])
     assert (one.text, one.line, one.created, one.session) == ("The team is five.", 7, "", "")
 
@@ -269,15 +263,10 @@ def test_columns_that_are_unknown_or_missing(tmp_path: Path) -> None:
 def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
     """A view in the place of a table is not read, and its functions do not run."""
     path = tmp_path / "engram.db"
-    database(
-        "CREATE TABLE t(x); INSERT INTO t VALUES (1);"
-        "CREATE VIEW observations AS SELECT 1 AS id, load_extension('x') AS content FROM t;",
-        path,
-    )
-    assert read("engram", path) == (
-        [],
-        [ReadTrouble(str(path), 0, "it has none of the tables that are known of this tool")],
-    )
+    view = "CREATE VIEW observations AS SELECT 1 AS id, load_extension('x') AS content FROM t;"
+    database(f"CREATE TABLE t(x); INSERT INTO t VALUES (1); {view}", path)
+    trouble = ReadTrouble(str(path), 0, "it has none of the tables that are known of this tool")
+    assert read("engram", path) == ([], [trouble])
 
 
 def test_a_bad_date_loses_no_text(tmp_path: Path) -> None:

@@ -50,10 +50,8 @@ def test_the_folder_of_the_settings_is_read_guarded_edited_and_counted(home: Pat
 def test_projects_of_before_are_still_read(home: Path) -> None:
     settings(home / ".claude", {"autoMemoryDirectory": str(home / "sync" / "notes")})
     (home / ".claude" / "projects" / "-src-faro" / "memory").mkdir(parents=True)
-    assert detect_sources(machine(home))["claude-code"] == [
-        str(home / ".claude" / "projects" / "-src-faro"),
-        str(home / "sync" / "notes"),
-    ]
+    folders = [home / ".claude" / "projects" / "-src-faro", home / "sync" / "notes"]
+    assert detect_sources(machine(home))["claude-code"] == [*map(str, folders)]
 
 
 def test_the_settings_are_where_the_environment_says(home: Path) -> None:
@@ -120,6 +118,5 @@ def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
 def test_the_time_that_the_memory_names_is_when_it_was_written(home: Path) -> None:
     path = home / "sync" / "notes" / "ports.md"
     path.write_text("---\nname: ports\nmetadata:\n  modified: 2026-07-30T07:40:18.191Z\n---\nThe port is 5433.\n")
-    assert [one.created for one in agent_readers.read_claude_code(str(path), []) if isinstance(one, FoundMemory)] == [
-        "2026-07-30T07:40:18.191Z"
-    ]
+    found = agent_readers.read_claude_code(str(path), [])
+    assert [one.created for one in found if isinstance(one, FoundMemory)] == ["2026-07-30T07:40:18.191Z"]

@@ -40,10 +40,8 @@ def test_the_projects_of_claude_mem(tmp_path: Path) -> None:
     )
     found = list(database_readers.read_claude_mem(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "faro", "faro", "other"]
-    assert [(one.text, one.cwd) for one in found if isinstance(one, FoundTurn)] == [
-        ("Learned: Rails.", "other"),
-        ("Which port?", "faro"),
-    ]
+    turns = [(one.text, one.cwd) for one in found if isinstance(one, FoundTurn)]
+    assert turns == [("Learned: Rails.", "other"), ("Which port?", "faro")]
 
 
 def test_the_projects_of_engram_where_a_session_has_no_folder(tmp_path: Path) -> None:
