@@ -6,6 +6,7 @@ quadratic at 8,000 characters is 25 times what it is at 1,600; `pytest -m faults
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ PARTS = 7  # that are read beside each other; one of them in an ordinary run
 CHILD = (
     f"PARTS = {PARTS}"
     + """
-import resource, sys, time
+import resource, sys, time, tomllib
 from store.learning.rules import extract_by_rule as extract
 from store.learning import rules as confirming
 from store.learning.sentences import QuotedSpans, split_own_sentences as sentences
@@ -65,24 +66,7 @@ READERS = {
     "notes": notes, "topic": lambda text: shift(text, "The test of the function fails."),
     "small talk and roles": short_ones,
 }
-RUNS = (
-    "[[", "![[", "[[a|", "%%", "<!--", "#a ", "# ", "%%\\n", "(a",
-    ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'",
-    "`", "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ",
-    "ok, ", "y ", "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;",
-    "1. ", "1. 2. ", "To release: 1. ",
-    "user: ", "user:\\n", "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record",
-    "recordá que ", "decid", "a partir de ahora ", "revis", "translate this: ", "he said: ", "nota ", "mail\\n",
-    "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n", "\\u200b", "á", "👍", "[Request interrupted by user",
-    "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
-    "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
-    "claude, ", "to the model ", "when you read this ", "before you answer ", "print the ", "~/.ssh/", "a/.env ",
-    "copy the token ", "never mind ", "no, ", "use the ", "we chose a over b ", "elegimos a y ",
-    "you are ", "do a b without ", "the user must not ", "sin ", "nunca le digas ",
-    "x<y ", "no ", "n't ", "the ", "may ", "may 5 ", "last ", "the last ", "between 3 and ",
-    "2 weeks ", "hace un ", "since ", "1999 ", "on monday ", "begin\\n", "--- begin\\n",
-    "--- end\\n", "diff --git\\n", "+a\\n",
-)
+RUNS = tomllib.load(sys.stdin.buffer)["runs"]
 AROUND = ("{}", "a\\n{}\\nb", "ok\\n\\n{}x", "Recordá que {}", "hola {}j", "Look at this:\\n{}")
 LEAST = 0.02  # seconds, below which nothing is told
 SIZES = (4_000, 40_000) if sys.argv[2:] else (1_600, 8_000)
@@ -124,7 +108,8 @@ print("done")
 
 
 def read(*words: str) -> None:
-    child = subprocess.run([sys.executable, "-c", CHILD, *words], capture_output=True, text=True)
+    runs = Path(__file__).with_name("linear_time.toml").read_text(encoding="utf-8")
+    child = subprocess.run([sys.executable, "-c", CHILD, *words], input=runs, capture_output=True, text=True)
     last = child.stdout.strip().splitlines()[-1:]
     assert (child.stderr, last) == ("", ["done"]), "it stopped at the text named last"
 

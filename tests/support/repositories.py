@@ -96,6 +96,17 @@ def commit(
     return git(path, "rev-parse", "HEAD")
 
 
+def lose(path: Path, revision: str, content: bytes | None = None) -> tuple[Path, bytes]:
+    """Delete the object that a revision means, or write rubbish over it; return where it was, and what."""
+    sha = git(path, "rev-parse", revision)
+    file = path / ".git" / "objects" / sha[:2] / sha[2:]
+    kept = file.read_bytes()
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    return file, kept
+
+
 def fast_import(path: str | Path, stream: bytes) -> None:
     """Run a `git fast-import` stream, for content that no porcelain command would write."""
     create(path)

@@ -299,10 +299,9 @@ record.forget = "F"
 
 def test_what_a_person_wrote_stays_as_it_was(place: Location) -> None:
     file = write(user_settings_path(), THEIRS)
-    write_setting(user_settings_path(), "theme", "nord")
-    write_setting(user_settings_path(), "badges", "unicode")
-    write_setting(user_settings_path(), "keys.record.forget", "ctrl+f,F")
-    write_setting(user_settings_path(), "keys.record.correct", "C")
+    keys = {"keys.record.forget": "ctrl+f,F", "keys.record.correct": "C"}
+    for name, value in {"theme": "nord", "badges": "unicode", **keys}.items():
+        write_setting(user_settings_path(), name, value)
     assert [remove_setting(user_settings_path(), "keys.memory.undo") for _ in range(2)] == [True, False]
     text = file.read_text()
     lines = text.splitlines()

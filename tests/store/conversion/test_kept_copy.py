@@ -2,18 +2,16 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
 import pytest
+from support.children import begun, tell
 from support.older import older
 from support.stories import Clock
 
 from store import conversion
-from store.base import location
-from store.base import state_files as installation
+from store.base import location, state_files
 from store.base.errors import NotOurs, StorageError
 from store.base.state_files import KnownMemory
 from store.database import schema as schema_check
@@ -34,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, KnownMemory]:
         memory.facts.remember("The old office is in Calle Mayor")
         memory.decisions.decide("Use SQLite", "SQLite, WAL")
     older(path, OLD)
-    known = installation.find_known_memory(path)
+    known = state_files.find_known_memory(path)
     assert known is not None
     return Path(path).read_bytes(), known
 
@@ -46,7 +44,7 @@ def path(made: tuple[bytes, KnownMemory], tmp_path: Path) -> str:
     file.parent.mkdir(mode=0o700)
     file.write_bytes(made[0])
     file.chmod(0o600)
-    installation.save_known_memory(KnownMemory(made[1].identity, os.path.realpath(file), file.stat().st_ino))
+    state_files.save_known_memory(KnownMemory(made[1].identity, os.path.realpath(file), file.stat().st_ino))
     return str(file)
 
 
@@ -144,10 +142,10 @@ def test_what_a_killed_process_left_is_replaced(path: str) -> None:
 
 
 def test_many_that_open_it_at_once_make_one(path: str) -> None:
-    script = "import sys; from store.memory import Memory; Memory.open(sys.argv[1]).close()"
-    root = str(Path(conversion.__file__).parents[1])
-    environment = {**os.environ, "PYTHONPATH": root}
-    started = [subprocess.Popen([sys.executable, "-c", script, path], env=environment) for _ in range(4)]
+    opens = "print(flush=True); input(); from store.memory import Memory; Memory.open(sys.argv[1]).close()"
+    started = [begun(f"import sys; {opens}", path) for _ in range(4)]
+    for process in started:
+        tell(process)
     assert [process.wait(60) for process in started] == [0] * 4
     assert len(copies(path)) == 1 and content(path)[0] == SCHEMA_VERSION
 

@@ -29,11 +29,9 @@ def test_binding_is_a_step_that_is_undone_and_redone(project: BoundProject) -> N
     memory = project.memory
     project.bind("src/pay.py:4-5", "src/pay.py::Fee")
     project.bind("src/pay.py", kind="decision")
-    assert [(one.citation, one.item.typed_form, one.state) for one in memory.evidence.list_all_bound()] == [
-        ("F#1", "src/pay.py:4-5", "holds"),
-        ("F#1", "src/pay.py::Fee", "holds"),
-        ("D#1", "src/pay.py", "holds"),
-    ]
+    bound = [("F#1", "src/pay.py:4-5"), ("F#1", "src/pay.py::Fee"), ("D#1", "src/pay.py")]
+    found = [(one.citation, one.item.typed_form, one.state) for one in memory.evidence.list_all_bound()]
+    assert found == [(*one, "holds") for one in bound]
     memory.history.undo()
     assert [one.citation for one in memory.evidence.list_all_bound()] == ["F#1", "F#1"]
     memory.history.undo()

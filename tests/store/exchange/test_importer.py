@@ -24,8 +24,7 @@ from store.conversations.turns import NewTurn
 from store.database.change_capture import encode_for_hash
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
 from store.database.tombstones import add_tombstones, decision_text
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.exchange import backups, exporter
 from store.exchange.export_schema import EXPORT_TABLES, export_columns, export_json_schema
 from store.exchange.importer import END_COLUMNS, IDENTITY_COLUMNS, UNMERGED_TABLES, Import
 from store.memory import Memory
@@ -46,6 +45,11 @@ def imported(memory: Memory, path: object, strategy: str = "mine") -> Import:
         if found.changes:
             found.apply_import()
         return found
+
+
+def refused(memory: Memory, path: object, error: type[MemorandaError], why: str) -> None:
+    with pytest.raises(error, match=why):
+        Import(memory.database, os.fspath(path))  # type: ignore[call-overload]
 
 
 def state(memory: Memory, tables: Sequence[str] = EXPORT_TABLES) -> list[list[tuple[Any, ...]]]:
@@ -205,11 +209,9 @@ def test_a_backup_and_another_memory_can_be_brought_in_too(memory, told, other, 
     """A memory file instead of a document, also one that somebody has open; this memory itself cannot."""
     imported(other, memory.location.path)
     assert document(other) == told.read_bytes()
-    with pytest.raises(InvalidInput, match="this memory itself"):
-        Import(memory.database, memory.location.path)
+    refused(memory, memory.location.path, InvalidInput, "this memory itself")
     (tmp_path / "link.db").symlink_to(memory.location.path)
-    with pytest.raises(InvalidInput, match="this memory itself"):
-        Import(memory.database, str(tmp_path / "link.db"))
+    refused(memory, str(tmp_path / "link.db"), InvalidInput, "this memory itself")
 
 
 def test_nothing_is_left_of_the_reading(memory, told, other):
@@ -512,12 +514,10 @@ def test_a_cut_file_says_where_it_ends(project, other, tmp_path):
         for end in sorted(dice.sample(range(len(source) - 2), examples(20))):
             cut = tmp_path / "cut.json"
             cut.write_bytes(source[:end])
-            with pytest.raises(BrokenDocument, match="cannot be imported"):
-                Import(other.database, str(cut))
+            refused(other, str(cut), BrokenDocument, "cannot be imported")
     middle = data.index(b'"decisions": [')
     (tmp_path / "cut.json").write_bytes(data[:middle])
-    with pytest.raises(BrokenDocument, match="it ends after facts, row 2"):
-        Import(other.database, str(tmp_path / "cut.json"))
+    refused(other, str(tmp_path / "cut.json"), BrokenDocument, "it ends after facts, row 2")
     assert sum(map(len, state(other))) == 0
 
 
@@ -563,8 +563,7 @@ def test_an_edited_document_needs_its_checksum_and_moments_that_are_yet_to_come_
     other.database.clock = Clock("2027-01-01T00:00:00.000Z")
     future = changed(created_at="2999-01-01T00:00:00.000Z")
     edit(project, future)
-    with pytest.raises(BrokenDocument, match="the checksum of facts is another"):
-        Import(other.database, str(project))
+    refused(other, str(project), BrokenDocument, "the checksum of facts is another")
     edit(project, future, seal=True)
     with Import(other.database, str(project)) as found:
         assert found.ahead == {"facts": 1}
@@ -583,8 +582,7 @@ def test_an_older_document_is_read(project, other):
     assert other.facts.get(2).tags == () and other.database.value("SELECT count(*) FROM turns") == 0
     data["schema"] = SCHEMA_VERSION  # where nothing is older, nothing may be missing
     write(project, data, seal=False)
-    with pytest.raises(BrokenDocument, match="facts, row 1: tags is missing"):
-        Import(other.database, str(project))
+    refused(other, str(project), BrokenDocument, "facts, row 1: tags is missing")
 
 
 @pytest.mark.parametrize("field", ["version", "schema"])
@@ -611,8 +609,7 @@ def test_a_newer_document_is_refused_in_a_sentence(project, other, field):
 )
 def test_what_is_no_document_is_said_so(other, tmp_path, content, says):
     (tmp_path / "thing").write_bytes(content)
-    with pytest.raises(BrokenDocument, match=says):
-        Import(other.database, str(tmp_path / "thing"))
+    refused(other, str(tmp_path / "thing"), BrokenDocument, says)
 
 
 def test_what_is_no_export_for_programs_is_called_what_it_is(memory, other, tmp_path):
@@ -633,7 +630,7 @@ def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path)
     """Whichever page is, also within a table whose beginning can be read: never the memory that it is brought into."""
     live(memory, range(60))
     path = tmp_path / "copy.db"
-    backup.save_backup_as(memory.database, str(path))
+    backups.save_backup_as(memory.database, str(path))
     whole, said = path.read_bytes(), list[MemorandaError]()
     for page in range(1, len(whole) // 4096, 2):
         path.write_bytes(whole[: page * 4096] + b"Z" * 4096 + whole[page * 4096 + 4096 :])

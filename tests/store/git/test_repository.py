@@ -12,7 +12,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git
+from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git, lose
 
 from store.git.process import GitError
 from store.git.repository import CommitInfo, Repository
@@ -334,13 +334,11 @@ def test_a_diff_has_a_summary_and_a_patch_whatever_the_configuration_of_diffs(tm
     sha = commit(tmp_path, "two", {"ñandú.txt": "uno\ntres\n"})
     plain = Repository(str(tmp_path)).diff(sha)
     assert plain.text.startswith(" ñandú.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\ndiff --git a/")
-    assert plain.text.endswith("\n uno\n-dos\n+tres\n")
-    assert not plain.truncated
+    assert plain.text.endswith("\n uno\n-dos\n+tres\n") and not plain.truncated
     settings = "color.diff=always color.ui=always diff.noprefix=true diff.context=0 diff.orderFile=/nowhere"
     for setting in f"{settings} diff.renames=false".split():
         git(tmp_path, "config", *setting.split("="))
-    assert Repository(str(tmp_path)).diff(sha) == plain
-    assert Repository(str(tmp_path)).diff(sha[:10]) == plain
+    assert [Repository(str(tmp_path)).diff(name) for name in (sha, sha[:10])] == [plain, plain]
     assert len(everything(tmp_path)) == 2
 
 
@@ -531,17 +529,6 @@ def test_an_unknown_sha_is_an_error_with_a_cause_and_a_next_step(tmp_path: Path)
         with pytest.raises(GitError) as diff:
             repository.diff(sha)
         assert sha in diff.value.message and (diff.value.code, bool(diff.value.next)) == ("git", True)
-
-
-def lose(path: Path, revision: str, content: bytes | None = None) -> bytes:
-    """Delete the object that a revision means, or write rubbish over it; returns what it was."""
-    sha = git(path, "rev-parse", revision)
-    file = path / ".git" / "objects" / sha[:2] / sha[2:]
-    kept = file.read_bytes()
-    file.unlink()
-    if content is not None:
-        file.write_bytes(content)
-    return kept
 
 
 def test_what_git_does_not_have_is_left_out(tmp_path: Path) -> None:

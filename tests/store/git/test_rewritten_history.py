@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git
+from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git, lose
 
 from store.config.settings import SETTINGS
 from store.git.process import GitError
@@ -84,12 +84,10 @@ def test_a_rebased_branch_and_a_deleted_one(memory: Memory, tmp_path: Path, read
     assert {rows[sha] for sha in old} == {0}
     assert sorted(rows.values()) == [0, 0, 1, 1, 1, 1, 1]
     git(tmp_path, "branch", "--quiet", "-D", "other")
-    assert read() == 0
-    assert gone(memory) == {"x", "y", "tried"}
+    assert (read(), gone(memory)) == (0, {"x", "y", "tried"})
     tried = memory.database.value("SELECT sha FROM commits WHERE message = 'tried'")
     git(tmp_path, "branch", "found-again", tried)
-    assert read() == 0
-    assert gone(memory) == {"x", "y"}
+    assert (read(), gone(memory)) == (0, {"x", "y"})
 
 
 def test_a_tip_that_git_collected_is_compared_by_sets(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -103,8 +101,7 @@ def test_a_tip_that_git_collected_is_compared_by_sets(memory: Memory, tmp_path: 
     git(tmp_path, "reflog", "expire", "--expire=now", "--all")
     git(tmp_path, "update-ref", "-d", "ORIG_HEAD")
     git(tmp_path, "gc", "--quiet", "--prune=now")
-    assert read() == 0
-    assert gone(memory) == {"two", "three"}
+    assert (read(), gone(memory)) == (0, {"two", "three"})
     assert there(memory) == {"one", "logged by its short sha"}, "git could not confirm an abbreviated sha: no verdict"
 
 
@@ -175,8 +172,7 @@ def test_a_shallow_clone_that_was_deepened_shows_its_older_commits(memory: Memor
     assert read(clone) == 2
     git(clone, "fetch", "--quiet", how)
     assert read(clone) == (4 if how == "--unshallow" else 2)
-    assert read(clone) == 0
-    assert gone(memory) == set()
+    assert (read(clone), gone(memory)) == (0, set())
 
 
 def test_a_clone_made_shallower_loses_nothing(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -184,8 +180,7 @@ def test_a_clone_made_shallower_loses_nothing(memory: Memory, tmp_path: Path, re
     clone = cloned(tmp_path, 4)
     assert read(clone) == 4
     git(clone, "fetch", "--quiet", "--depth=1")
-    assert read(clone) == 0
-    assert gone(memory) == set()
+    assert (read(clone), gone(memory)) == (0, set())
 
 
 def test_worktrees_bare_detached_and_unborn(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -201,11 +196,9 @@ def test_worktrees_bare_detached_and_unborn(memory: Memory, tmp_path: Path, read
     commit(side, "detached", {"b": "3"})
     assert read(side) == 1
     git(side, "checkout", "--quiet", first)
-    assert read(side) == 0
-    assert gone(memory) == {"detached"}
+    assert (read(side), gone(memory)) == (0, {"detached"})
     git(tmp_path, "clone", "--quiet", "--bare", str(main), "bare")
-    assert read(tmp_path / "bare") == 0
-    assert there(memory) == {"one", "on the side"}
+    assert (read(tmp_path / "bare"), there(memory)) == (0, {"one", "on the side"})
 
 
 def test_a_submodules_own_commits_are_not_ours(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -252,15 +245,6 @@ def _blob(path: Path) -> bytes:
 # broken and moving ---------------------------------------------------------------------------------------------------
 
 
-def lose(path: Path, revision: str) -> tuple[Path, bytes]:
-    """Delete the object that a revision means; where it was, and what."""
-    sha = git(path, "rev-parse", revision)
-    file = path / ".git" / "objects" / sha[:2] / sha[2:]
-    kept = file.read_bytes()
-    file.unlink()
-    return file, kept
-
-
 def test_a_lost_file_is_told_in_one_sentence_and_the_rest_is_read(memory: Memory, tmp_path: Path, read: Read) -> None:
     shas = [commit(tmp_path, f"number {n}", {"a": f"{n}\n" * 9}) for n in range(5)]
     lose(tmp_path, f"{shas[4]}:a")
@@ -299,8 +283,7 @@ def test_what_a_break_hides_is_not_called_gone(memory: Memory, tmp_path: Path, r
     commit_on_top = git(tmp_path, "commit-tree", f"{shas[0]}^{{tree}}", "-p", shas[5], "-m", "on top")
     git(tmp_path, "update-ref", "refs/heads/main", commit_on_top)
     memory.database.connection.execute("DELETE FROM meta WHERE key = 'git.tips'")  # so that all of it is compared
-    assert read() == 1
-    assert gone(memory) == set()
+    assert (read(), gone(memory)) == (1, set())
 
 
 def test_when_nothing_can_be_read_the_error_is_gits_own(memory: Memory, tmp_path: Path, read: Read) -> None:
@@ -333,10 +316,8 @@ def test_a_branch_that_is_deleted_and_collected_while_it_is_read(
 
     monkeypatch.setattr(Repository, moment, meanwhile)
     said: list[str] = []
-    assert read(trouble=said.append) == 2
-    assert there(memory) == {"one", "two"}
-    assert read(trouble=said.append) == 1
-    assert there(memory) == {"one", "two", "three"}
+    assert (read(trouble=said.append), there(memory)) == (2, {"one", "two"})
+    assert (read(trouble=said.append), there(memory)) == (1, {"one", "two", "three"})
     assert said == []
 
 

@@ -290,19 +290,11 @@ def step_of(memory: Memory, reason: str) -> int:
 
 def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memory):
     """`WAL` stands in too many texts to mean the same; a short word is looked for whole."""
-    memory.facts.remember("cat")
-    memory.facts.remember("a cat sat")
-    assert memory.purge.plan([("fact", 1)]).places == ()
-    memory.facts.remember("tests")
-    memory.facts.remember("attests to it")
-    memory.facts.remember("the Tests pass")
-    assert [place.citation for place in memory.purge.plan([("fact", 3)]).places] == ["F#5"]
-    memory.facts.remember("the team has 5")
-    memory.facts.remember("the team has 50 people")
-    memory.facts.remember("日本語の秘密")
-    memory.facts.remember("彼は日本語の秘密を知っている")
-    assert memory.purge.plan([("fact", 6)]).places == ()
-    assert [place.citation for place in memory.purge.plan([("fact", 8)]).places] == ["F#9"]
+    texts = ["cat", "a cat sat", "tests", "attests to it", "the Tests pass", "the team has 5", "the team has 50 people"]
+    for text in (*texts, "日本語の秘密", "彼は日本語の秘密を知っている"):
+        memory.facts.remember(text)
+    for purged, quoted in ((1, []), (3, ["F#5"]), (6, []), (8, ["F#9"])):
+        assert [place.citation for place in memory.purge.plan([("fact", purged)]).places] == quoted
 
 
 @pytest.mark.parametrize("text", ["été", "ab", "🦄", "5 %"])
@@ -321,9 +313,8 @@ def test_a_text_that_is_too_short_to_be_cut_is_named_where_it_is_left(memory: Me
 
 def test_many_short_texts_are_looked_for_in_one_reading(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     """A purge of many old turns has hundreds of them: *ok*, *no*, *sí*."""
-    memory.facts.remember("Así es, OK? sí")
-    memory.facts.remember("okay, knob")
-    memory.facts.remember("it is 5 %, no more")
+    for text in ("Así es, OK? sí", "okay, knob", "it is 5 %, no more"):
+        memory.facts.remember(text)
     read, rows = list[str](), Database.rows
     monkeypatch.setattr(Database, "rows", lambda self, sql, *rest: read.append(sql) or rows(self, sql, *rest))
     texts = ["ok", "no", "SÍ", "5 %", "ok", "", *(f"z{number}" for number in range(99))]
@@ -388,9 +379,8 @@ def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
     all_places(memory, ("fact", 2))
     with pytest.raises(Conflict, match="holds text that was erased"):
         memory.history.undo(2)
-    assert memory.history.undo().reason == "pin F#3"
-    assert memory.history.undo().reason == "remember F#3"
-    assert memory.history.undo().reason == "forget F#1 F#2"
+    reasons = [memory.history.undo().reason for _ in range(3)]
+    assert reasons == ["pin F#3", "remember F#3", "forget F#1 F#2"]
     assert memory.facts.get(1).status == "active"
     memory.history.redo()
     assert memory.facts.get(1).status == "forgotten"

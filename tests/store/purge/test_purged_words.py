@@ -138,32 +138,27 @@ def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder
     assert standing(folder) == []
 
 
-@pytest.mark.parametrize("typed", ["the baker", "zara", "quiet corner", "owl", "the team", "300 g of flour"])
-def test_what_others_say_is_kept(memory: Memory, typed: str):
-    memory.facts.remember("the baker is at the corner")
-    memory.facts.remember(TEXT)
-    purge(memory, ("fact", 2))
-    memory.search.log.add_query(typed)
-    assert memory.search.log.recent_queries() == [typed]
+BAKER = ("the baker is at the corner", TEXT)
+SERVER = ("The server moved to Lille, and Lyon has none", "The server moved to Lyon")
+OTHERS = ["the baker", "zara", "quiet corner", "owl", "the team", "300 g of flour"]
+COMMON = ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"]
 
 
-@pytest.mark.parametrize("typed", ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"])
-def test_common_words_of_a_purged_text_are_kept_when_others_say_them(memory: Memory, typed: str):
+@pytest.mark.parametrize(
+    ("stays", "purged", "typed", "kept"),
+    [
+        *((*BAKER, typed, True) for typed in OTHERS),
+        *((*SERVER, typed, True) for typed in COMMON),
+        *((*SERVER, typed, False) for typed in ("the server moved to Lyon", "so the server moved to lyon?")),
+    ],
+)
+def test_what_others_say_is_kept_and_the_text_itself_is_not(memory: Memory, stays, purged, typed: str, kept: bool):
     """The beginning of a text keeps out what begins like it only where no record that stays begins so too."""
-    memory.facts.remember("The server moved to Lille, and Lyon has none")
-    memory.facts.remember("The server moved to Lyon")
+    for text in (stays, purged):
+        memory.facts.remember(text)
     purge(memory, ("fact", 2))
     memory.search.log.add_query(typed)
-    assert memory.search.log.recent_queries() == [typed]
-
-
-@pytest.mark.parametrize("typed", ["the server moved to Lyon", "so the server moved to lyon?"])
-def test_the_text_itself_is_not_kept_though_others_begin_like_it(memory: Memory, typed: str):
-    memory.facts.remember("The server moved to Lille, and Lyon has none")
-    memory.facts.remember("The server moved to Lyon")
-    purge(memory, ("fact", 2))
-    memory.search.log.add_query(typed)
-    assert memory.search.log.recent_queries() == []
+    assert memory.search.log.recent_queries() == [typed] * kept
 
 
 def test_what_is_said_again_may_be_asked_for_again(memory: Memory):

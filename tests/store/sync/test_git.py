@@ -47,10 +47,16 @@ def change(clone: Path, *changes: tuple[str, str]) -> None:
     commit(clone)
 
 
+def pull(checkout: Path, clone: Path, *changes: tuple[str, str]) -> None:
+    """Bring what was changed in the clone."""
+    change(clone, *changes)
+    git(checkout, "pull", "-q", "clone", "main")
+
+
 def test_what_a_pull_brings_waits_and_stays_in_the_file(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     before = notebook.active()
-    change(colleague, ("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Obey the file\n"))
-    git(checkout, "pull", "-q", "clone", "main")
+    obey = ("- Tea, not coffee [F#2]\n", "- Obey the file\n")
+    pull(checkout, colleague, ("The team is five", "The team is six"), obey)
     assert notebook.memory.sync.list_due() == ["MEMORY.md"]
     notebook.memory.sync.sync_due()
     assert notebook.active() == before
@@ -69,16 +75,14 @@ def test_what_a_pull_brings_waits_and_stays_in_the_file(notebook: Notebook, chec
 
 def test_what_git_brings_is_a_proposal_whatever_it_cites(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     """A line under a citation that is not in the file resembles one that went with the same pull."""
-    change(colleague, ("- The team is five [F#1]", "- The team is fine [F#99]"))
-    git(checkout, "pull", "-q", "clone", "main")
+    pull(checkout, colleague, ("- The team is five [F#1]", "- The team is fine [F#99]"))
     notebook.sync()
     assert "The team is five" in notebook.active() and "The team is fine" not in notebook.active()
     assert "The team is fine" in [text for _, text in notebook.waiting()]
 
 
 def test_a_line_git_deleted_is_not_reworded_by_the_person(notebook: Notebook, checkout: Path, colleague: Path) -> None:
-    change(colleague, ("- The team is five [F#1]\n", ""))
-    git(checkout, "pull", "-q", "clone", "main")
+    pull(checkout, colleague, ("- The team is five [F#1]\n", ""))
     notebook.edit(("- Tea", "- The team is fine\n- Tea"))
     assert notebook.last.applied.corrected == [] and "The team is fine" in notebook.active()
     assert ("forget", "The team is five") in notebook.waiting() and "The team is five" in notebook.active()
@@ -152,8 +156,7 @@ def test_a_commit_that_git_comes_back_to_takes_no_line_for_a_deleted_one(noteboo
     """A pull took a line away, an editor that still had it saved it, and that was synced; then the person looks at the
     commit of the pull. HEAD is where it was at the last sync, and the file is git's."""
     kept = notebook.text
-    change(colleague, ("- Tea, not coffee [F#2]\n", ""))
-    git(checkout, "pull", "-q", "clone", "main")
+    pull(checkout, colleague, ("- Tea, not coffee [F#2]\n", ""))
     notebook.save(kept)
     notebook.sync()
     assert "Tea, not coffee" in notebook.active()
@@ -185,8 +188,7 @@ LONG = "The team is five people in Lyon, and from January on also two in Porto"
 
 
 def test_a_waiting_line_without_its_citation_is_that_fact(notebook: Notebook, checkout: Path, colleague: Path) -> None:
-    change(colleague, ("The team is five", LONG))
-    git(checkout, "pull", "-q", "clone", "main")
+    pull(checkout, colleague, ("The team is five", LONG))
     notebook.sync()
     notebook.edit((f"{LONG} [F#1]", LONG))
     assert "The team is five" in notebook.active() and notebook.waiting() == [("correct", LONG)]
@@ -197,8 +199,7 @@ def test_a_waiting_line_without_its_citation_is_that_fact(notebook: Notebook, ch
 
 def test_a_line_that_waits_and_is_reworded_without_its_citation(notebook: Notebook, checkout, colleague) -> None:
     """It is still that fact."""
-    change(colleague, ("The team is five", LONG))
-    git(checkout, "pull", "-q", "clone", "main")
+    pull(checkout, colleague, ("The team is five", LONG))
     notebook.sync()
     notebook.edit((f"{LONG} [F#1]", f"{LONG}, says Ana"))
     assert notebook.memory.facts.get(1).status == "superseded"

@@ -143,10 +143,9 @@ def test_ages_are_counted_to_the_moment_that_is_looked_at(memory, clock):
     memory.facts.remember("deploys on Fridays", confidence="medium")
     clock.advance(days=130)
     assert memory.facts.count_by_state(memory.now)["stale"] == 1
-    with as_of(memory, "125d") as then:
-        assert then.facts.count_by_state(then.now)["fresh"] == 1
-    with as_of(memory, "60d") as then:
-        assert then.facts.count_by_state(then.now)["aging"] == 1
+    for moment, age in (("125d", "fresh"), ("60d", "aging")):
+        with as_of(memory, moment) as then:
+            assert then.facts.count_by_state(then.now)[age] == 1
 
 
 def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
@@ -234,9 +233,8 @@ def test_the_past_stands_still_while_others_write(memory, clock):
 
 def test_what_had_changed_by_then_is_told_there_too(memory):
     """As the preview of a checkpoint says it: up to the moment that is looked at, and not since."""
-    memory.facts.remember("one")
-    memory.facts.remember("two")
-    memory.facts.remember("three")
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
     with as_of(memory, "2") as then:
         assert [change.citation for change in then.plans.plan_since(1).changes] == ["F#2"]
 

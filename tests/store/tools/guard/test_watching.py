@@ -95,14 +95,8 @@ def test_transcripts_wake_nobody_and_memories_do(home: GuardedHome, tmp_path: Pa
     wanted = asked[1]
     assert callable(wanted)
     base = str(home.memory.parent)
-    for name, result in (
-        ("one.jsonl", False),
-        ("memory/a.md", True),
-        ("memory", True),
-        ("memory/new.md", True),
-        (".engram/engram.db-wal", True),
-        ("memory/a.md.tmp", False),
-    ):
+    looked = dict.fromkeys(("memory/a.md", "memory", "memory/new.md", ".engram/engram.db-wal"), True)
+    for name, result in {**looked, "one.jsonl": False, "memory/a.md.tmp": False}.items():
         assert wanted(None, os.path.join(base, name)) is result, name
 
 

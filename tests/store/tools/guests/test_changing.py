@@ -148,13 +148,8 @@ def test_a_cut_is_never_written(home: GuestHome) -> None:
 
 def test_what_is_no_correction_is_refused(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
-    for text, why in (
-        ("  ", "no text"),
-        ("a\x1b[2Jb", "control characters"),
-        ("a\udcffb", "control characters"),
-        (one.text, "what it says"),
-        (f"key {KEY}", "holds a secret"),
-    ):
+    refused = {"  ": "no text", one.text: "what it says", f"key {KEY}": "holds a secret"}
+    for text, why in {**refused, **dict.fromkeys(("a\x1b[2Jb", "a\udcffb"), "control characters")}.items():
         with pytest.raises(InvalidInput, match=why):
             home.correct(one, text)
 
@@ -163,11 +158,8 @@ def test_each_change_is_a_moment_of_the_guard_and_no_restore(home: GuestHome) ->
     home.correct(home.text("percebe", "openclaw"), "The staging host is called navaja.")
     with open_guard() as kept:
         [moment] = guard_moments.recent_moments(kept, 9)
-        assert (moment.restores, moment.tool, moment.effect_counts) == (
-            guard_moments.TEXT_EDIT,
-            "openclaw",
-            {"rewritten": 1},
-        )
+        edit = (guard_moments.TEXT_EDIT, "openclaw", {"rewritten": 1})
+        assert (moment.restores, moment.tool, moment.effect_counts) == edit
         with pytest.raises(NotFound, match="Nothing was put back"):
             guard_moments.find_last_restore(kept)
 

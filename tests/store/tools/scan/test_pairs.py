@@ -1,5 +1,8 @@
 """Which texts say the same and which cannot both hold; what documents list, log and describe is neither."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from support.tables import each
 
@@ -12,54 +15,16 @@ def kinds(*texts: str, documents: frozenset[str] = frozenset()) -> list[str]:
     return [one.kind for one in find_memory_pairs(memories, documents)]
 
 
-@each(
-    "one, other, kind",
-    [
-        ("The staging host is called Percebe", "The staging host is called Navaja", "contradiction"),
-        ("primary LLM: Kimi K2.5", "primary LLM: Qwen 2.5", "contradiction"),
-        ("Usa Jenkins", "Ya no usa Jenkins", "contradiction"),
-        ("Be clear, direct, warm, and honest.", "Clear, direct, warm, and honest.", "duplicate"),
-        ("**Restarts** automatically if it crashes", "Restarts automatically if it crashes", "duplicate"),
-        ("The stand-up is at 9:30", "The stand-up is at 10:00", "contradiction"),
-        ("Line length: 88 chars maximum", "Line length: 120 chars maximum", "contradiction"),
-        ("Python 3.14: browser-use不兼容", "Python 3.14: browser-use 不兼容", "duplicate"),
-    ],
-)
-def test_what_is_found(one: str, other: str, kind: str) -> None:
-    assert kinds(one, other) == [kind]
+TEXTS = tomllib.loads(Path(__file__).with_name("pairs.toml").read_text(encoding="utf-8"))
 
 
-@each(
-    "texts",
-    [
-        ("Default: `false`", "Default: `''`", "Default: `0`", "Default: `false`"),
-        ("**WHEN** it runs with the flag", "**WHEN** it runs without the flag", "**WHEN** it ends"),
-        ("`2026-04-26T16:52` [error] bash failed 2 times", "`2026-04-26T16:59` [error] bash failed 3 times"),
-        ("[one.md](one.md) — 3 files of tides", "[two.md](two.md) — 7 files of tides"),
-        ("memory/one.md ← tides (score=0.4)", "memory/two.md ← tides (score=0.7)"),
-        ("**WAL Mode**: several readers and a single writer", "**WAL Mode**: readers and one writer at the same time"),
-        ("The code is statically defined", "The code is statically defined (no generation)"),
-        ("Never run `go test` directly", "Never run `go test` or `go vet` directly; the install is `go install` alone"),
-        ("If $x > 0$ then it grows without bounds", "If $y > 0$ then it grows without bounds"),
-        ("Slot recipes: https://example.org/slot-recipes", "Recipes: https://example.org/recipes"),
-        ("Release notes of 6.0.1: https://example.org/6.0.1", "Release notes of 6.0.3: https://example.org/6.0.3"),
-        ("Jul 12: 283 active / 14 high / 0 overdue", "Jul 13: 291 active / 16 high / 0 overdue"),
-        ("2026-06-26 heartbeat: 272 total / 11 high", "2026-06-27 heartbeat: 265 total / 14 high"),
-        ("Tests live in `tests/` and use pytest", "Tests live in `tests/` (~1,977 tests) and use pytest"),
-        ("`demo-trader-tier` — 100 req/min, 3 streams", "`demo-free-tier` — 10 req/min, 1 stream"),
-        ("Setup date: 2026-02-22", "Setup: 2026-03-01"),
-        (
-            "❌ Defend bad work (acknowledge and fix)",
-            "❌ **Defensiveness** — Don't defend bad work, acknowledge and fix it",
-        ),
-        (
-            "**联动**: Tracer的因果链接数据可作为TrustScorer的交互评分输入",
-            "**联动**: Tracer因果链接数据可作TrustScorer交互评分输入",
-        ),
-        ("Check the name: `resolve narrowbox.local`", "Check the name: `resolve your-remote-server`"),
-    ],
-)
-def test_what_is_not(texts: tuple[str, ...]) -> None:
+@each("kind, texts", [(kind, texts) for kind in ("contradiction", "duplicate") for texts in TEXTS[kind]])
+def test_what_is_found(kind: str, texts: list[str]) -> None:
+    assert kinds(*texts) == [kind]
+
+
+@each("texts", TEXTS["neither"])
+def test_what_is_not(texts: list[str]) -> None:
     assert kinds(*texts) == []
 
 

@@ -30,10 +30,9 @@ class Home:
         (self.project / "app").mkdir()
         self.put("app/kept.py", "def kept_function():\n    pass\n")
         self.put("app/gone.py", "def lost_function():\n    pass\n\n\ndef ñandú_perdido():\n    pass\n")
-        self.git("add", "-A")
-        self.git("commit", "-qm", "first")
+        self.commit()
         (self.project / "app" / "gone.py").unlink()
-        self.git("commit", "-qam", "second")
+        self.commit()
         self.spoken(self.project, "one")
 
     def slug(self, project: Path) -> Path:
@@ -43,6 +42,10 @@ class Home:
     def git(self, *words: str) -> None:
         identity = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "commit.gpgsign=false")
         subprocess.run(["git", "-C", str(self.project), *identity, *words], check=True, capture_output=True)
+
+    def commit(self) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-qm", "All of it")
 
     def put(self, name: str, text: str) -> None:
         (self.project / name).write_text(text, encoding="utf-8")
@@ -114,10 +117,9 @@ def test_files_that_are_gone(home: Home) -> None:
 def test_files_with_spaces_that_are_gone(home: Home) -> None:
     home.put("app/my old notes.md", "")
     home.put("app/my new notes.md", "")
-    home.git("add", "-A")
-    home.git("commit", "-qm", "notes")
-    home.git("rm", "-q", "app/my old notes.md")
-    home.git("commit", "-qm", "no notes")
+    home.commit()
+    (home.project / "app" / "my old notes.md").unlink()
+    home.commit()
     home.remember("gone", "Read `app/my old notes.md` first, and 'app/my new notes.md'.")
     home.remember("open", "Read app/my old notes.md first; `cat app/kept.py > app/out.py` copies it.")
     says = f"app/my old notes.md does not exist in {home.project}: git has it deleted"
@@ -138,18 +140,16 @@ def test_without_git_a_folder_that_lacks_the_file(home: Home, tmp_path: Path) ->
 def test_functions_that_are_gone(home: Home) -> None:
     home.remember("gone", "Call `lost_function()` and `ñandú_perdido()` before the tests.")
     home.remember("kept", "Call `kept_function()`; `json_loads()` and `print()` are of others, `never_written()` too.")
-    assert home.found("missing-symbol") == [
-        ("gone.md", f"{name}() is in no file of {home.project} any more") for name in ("lost_function", "ñandú_perdido")
-    ]
+    gone = [f"{name}() is in no file of {home.project} any more" for name in ("lost_function", "ñandú_perdido")]
+    assert home.found("missing-symbol") == [("gone.md", why) for why in gone]
 
 
 def test_a_function_is_gone_though_texts_name_it_and_with_what_it_takes(home: Home) -> None:
     home.put("notes.md", "See `lost_function()`.\n")
     home.put("app/kept.py", "from elsewhere import of_a_library\n\nof_a_library(1)\n")
-    home.git("add", "-A")
-    home.git("commit", "-qm", "use a library")
+    home.commit()
     home.put("app/kept.py", "")
-    home.git("commit", "-qam", "use none")
+    home.commit()
     home.remember("gone", "Call `tides.lost_function(port, day)`, then `of_a_library(1)`.")
     says = f"lost_function() is in no file of {home.project} any more"
     assert home.found("missing-symbol") == [("gone.md", says)]
@@ -185,11 +185,8 @@ def test_what_a_text_names() -> None:
 
 
 def test_duplicates_contradictions_and_orders_to_an_agent(home: Home, tmp_path: Path) -> None:
-    home.remember("a", "The tests run on every push to main.")
-    home.remember("b", "The tests run on every push to main")
-    home.remember("c", "The deploy goes out on Monday.")
-    home.remember("d", "The deploy goes out on Friday.")
-    home.remember("e", "Inés is allergic to shellfish.")
+    tests, deploy = "The tests run on every push to main", "The deploy goes out on {}.".format
+    home.remember_all(a=f"{tests}.", b=tests, c=deploy("Monday"), d=deploy("Friday"), e="Inés eats no shellfish.")
     assert [name for name, _ in home.found("duplicate")] == ["b.md"]
     assert [name for name, _ in home.found("contradiction")] == ["d.md"]
     for number in range(4):  # a list is no contradiction
