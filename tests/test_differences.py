@@ -13,8 +13,7 @@ from store.conversations import turns
 from store.documents import documents as chunking
 from store.embedding import indexer
 from store.history import checkpoint_payload, checkpoints
-from store.records import facts as ageing
-from store.records import timeline as checkpoint_levels
+from store.records import facts, timeline
 from store.upkeep import session_flush as related_records
 from tui.commands.settings import value_text
 from tui.input.key_table import KEYS_BY_ID
@@ -66,7 +65,7 @@ def test_every_setting_verb_and_citation_in_backticks_exists():
 
 
 def test_its_figures_are_the_programs():
-    high, medium, low = (ageing.AGEING_DAYS[name] for name in ("high", "medium", "low"))
+    high, medium, low = (facts.AGEING_DAYS[name] for name in ("high", "medium", "low"))
     ages = row("Facts age from day 60")
     assert f"aging from {high[0]} days, stale from {high[2]}" in ages
     assert f"Medium: {medium[0]}, low priority from {medium[1]}, stale from {medium[2]}" in ages
@@ -76,8 +75,8 @@ def test_its_figures_are_the_programs():
     assert f"adds {related_records.MOST_RELATED} of any age" in recovers
     assert f"for {checkpoints.RECOVERY_OFFER_DAYS} days" in recovers
     assert f"up to {tasks} open tasks and the last {decisions} decisions" in recovers
-    assert list(checkpoint_levels.USAGE_LEVELS) == [70, 85, 90, 95]
-    intervals, minute = checkpoint_levels.LEVEL_INTERVALS_MS, checkpoint_levels.MINUTE_MS
+    assert list(timeline.USAGE_LEVELS) == [70, 85, 90, 95]
+    intervals, minute = timeline.LEVEL_INTERVALS_MS, timeline.MINUTE_MS
     assert intervals == {"micro": 5 * minute, "meso": 30 * minute, "archival": 24 * 60 * minute}
     prompt = f"{budget.MAX_PROMPT_TOKENS:,} tokens at the most, at least {budget.ANSWER_TOKENS:,} for"
     assert prompt in row("A prompt of 4,000")

@@ -25,8 +25,7 @@ from support.soundness import unsound
 from support.traces import traces
 
 from store.database.values import Verbatim
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.exchange import backups, exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +57,7 @@ class Operation:
 
 
 def _whole_backups(memory: Memory) -> int:
-    return sum(not backup.verify_backup(memory.database, one.path)[1] for one in backup.find_backups(memory.database))
+    return sum(not backups.verify_backup(memory.database, one.path)[1] for one in backups.find_backups(memory.database))
 
 
 def _facts(memory: Memory, where: str) -> int:
@@ -171,7 +170,7 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.decisions.decide("Use S3", "buckets")
         with memory.database.write("user", "before its rule was known") as writing:
             writing.execute("UPDATE decisions SET rationale = ?", (Verbatim(f"by {LEAKED}"),))
-        backup.make_backup(memory.database)
+        backups.make_backup(memory.database)
     Memory.open(str(folder / "empty" / ".memoranda" / "memory.db")).close()
     with Memory.open(str(folder / "other.db")) as memory:
         for number in range(IMPORTED):
@@ -187,7 +186,7 @@ def _backed(folder: Path) -> None:
         memory.facts.remember("the team is five")
         memory.facts.remember(FORGOTTEN)
         memory.facts.remember(f"Ana said: {FORGOTTEN}")
-        backup.make_backup(memory.database)
+        backups.make_backup(memory.database)
         memory.facts.remember("later 1")
         memory.facts.remember("later 2")
 

@@ -14,8 +14,7 @@ from support.soundness import unsound
 
 import store
 from store.base.errors import ForeignFile, StorageError
-from store.database import schema as schema_check
-from store.database import schema as steps
+from store.database import schema
 from store.database.connection import guard_connection
 from store.database.database import Database
 from store.database.schema import DERIVED_TABLES, SCHEMA_VERSION, run_script
@@ -63,7 +62,7 @@ def of_version(folder: Path, version: int) -> str:
 
 def rows_of(connection: apsw.Connection) -> Rows:
     """Every row of every table, the words of the index and the counters of ids; not what a conversion adds."""
-    parts = schema_check.required_objects(connection)
+    parts = schema.required_objects(connection)
     virtual = [name for _, name, _, sql in parts if sql.startswith("CREATE VIRTUAL")]
     tables = [name for kind, name, *_ in parts if kind == "table" and not name.startswith(("sqlite_stat", *virtual))]
     found = {name: sorted(connection.execute(f"SELECT * FROM {name}"), key=repr) for name in (*tables, "corpus_words")}
@@ -102,7 +101,7 @@ def test_a_memory_of_every_earlier_build_holds_what_the_steps_made_of_it(version
     connection.close()
     with Memory.open(path) as memory:
         assert rows_of(memory.database.connection) == expected
-        assert schema_check.schema_digest(memory.database.connection) == schema_check.SCHEMA_DIGESTS[SCHEMA_VERSION]
+        assert schema.schema_digest(memory.database.connection) == schema.SCHEMA_DIGESTS[SCHEMA_VERSION]
         assert memory.database.rows("PRAGMA integrity_check") == [("ok",)] and corpus.check_text_index(memory.database)
         assert memory.database.value("SELECT value FROM meta WHERE key = 'schema_version'") == str(SCHEMA_VERSION)
         assert memory.database.value("SELECT value FROM meta WHERE key = 'fts_enabled'") == "1"
@@ -167,7 +166,7 @@ def test_a_memory_that_is_missing_parts_gets_them(by: str, tmp_path: Path) -> No
         connection.execute("DROP VIEW corpus_fact; DROP TABLE meaning_space; ANALYZE")
     connection.close()
     with Memory.open(path) as memory:
-        assert schema_check.schema_digest(memory.database.connection) == schema_check.SCHEMA_DIGESTS[SCHEMA_VERSION]
+        assert schema.schema_digest(memory.database.connection) == schema.SCHEMA_DIGESTS[SCHEMA_VERSION]
         assert bool(blocks) == (by == vector_backends.VEC0_BACKEND)
         assert memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_*'") == blocks
         assert memory.search("ferry", meaning=False).total == 1 and unsound(memory) == []
@@ -198,17 +197,17 @@ def test_what_cannot_be_converted_stays_as_it_was(version: int, tmp_path: Path, 
     """Whatever fails at the end of it; the next opening converts it."""
     path = of_version(tmp_path, version)
     with apsw.Connection(path) as connection:
-        before = rows_of(connection), schema_check.schema_digest(connection)
+        before = rows_of(connection), schema.schema_digest(connection)
 
     def failing(connection: apsw.Connection) -> None:
         raise apsw.FullError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "write_schema_version", failing)
+        patch.setattr(schema, "write_schema_version", failing)
         with pytest.raises(StorageError):
             Memory.open(path)
     with apsw.Connection(path) as connection:
-        assert (rows_of(connection), schema_check.schema_digest(connection)) == before
+        assert (rows_of(connection), schema.schema_digest(connection)) == before
         assert connection.pragma("user_version") == version
     connection.close()
     with Memory.open(path) as memory:

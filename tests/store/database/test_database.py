@@ -18,10 +18,8 @@ from support.forks import run_program
 from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
 from store.database import connection as recipe
-from store.database import database as database_module
-from store.database import files, schema
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.database import database, files, schema
+from store.exchange import backups, exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
@@ -301,7 +299,7 @@ def test_a_step_is_taken_whole_or_not_at_all(tmp_path, monkeypatch):
     is there. What a step made is a memory like one of the changed schema."""
     path = make(tmp_path / "memory.db")
     before = schema_of(path)
-    for module in (schema, recipe, database_module):
+    for module in (schema, recipe, database):
         monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
     added = "ALTER TABLE tasks ADD COLUMN due TEXT;"
     broken = f"{added} CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts; SELECT no_such_function();"
@@ -466,7 +464,7 @@ def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
     with Memory.open(str(path)) as memory:
         exporter.save_export(memory.database, str(tmp_path / "memory.json"))
         assert settled(tmp_path)
-        backup.make_backup(memory.database)
+        backups.make_backup(memory.database)
         assert settled(path.parent / "backups")
 
 
@@ -490,7 +488,7 @@ def test_what_cannot_be_opened_leaves_no_connection(tmp_path: Path, monkeypatch:
         raise StorageError("The disk failed.", "Look at it.")
 
     if where == "the memory":
-        monkeypatch.setattr(database_module.Database, "value", fail)
+        monkeypatch.setattr(database.Database, "value", fail)
     else:
         monkeypatch.setattr("store.database.wal.held_wal_warning", fail)
     with pytest.raises(StorageError) as raised:  # whose traceback keeps what is not closed

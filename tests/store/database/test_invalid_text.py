@@ -11,8 +11,7 @@ from conftest import NOON, Clock
 from store.base.errors import DamagedFile
 from store.database import values as invalid_text
 from store.database.schema import argument_text
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.exchange import backups, exporter
 from store.memory import Memory
 from store.search.fulltext import rebuild_text_index
 
@@ -58,7 +57,7 @@ def test_every_filter_of_a_search_and_of_a_list_runs(broken: Memory, asked: str)
 def test_export_and_backup_hold_it(broken: Memory, tmp_path: Path) -> None:
     exporter.save_export(broken.database, str(tmp_path / "export.json"))
     assert SHOWN in (tmp_path / "export.json").read_text(encoding="utf-8")
-    made = backup.make_backup(broken.database)
+    made = backups.make_backup(broken.database)
     assert made is not None and os.path.getsize(made.path)
 
 

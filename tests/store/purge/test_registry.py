@@ -10,13 +10,9 @@ from support.forks import run_command
 
 from store.base import state_files as installation
 from store.conversations.turns import NewTurn
-from store.exchange import backups as backup
-from store.exchange import exporter
-from store.exchange import exporter as folder_export
-from store.exchange import exporter as markdown_export
+from store.exchange import backups, exporter
 from store.memory import Memory
-from store.purge import file_eraser as documents
-from store.purge import registry
+from store.purge import file_eraser, registry
 from store.purge.proof import find_traces
 from store.purge.word_search import PurgedTexts
 
@@ -71,7 +67,7 @@ def write_everything(memory: Memory, root: Path) -> None:
     memory.inbox.propose("add", {"fact": f"{text} again"}, evidence=[quote], origin=f"import:{CANARY}")
     (root / "MEMORY.md").write_text(f"# {text}\n\n{text}\n")
     memory.documents.update_index()
-    backup.make_backup(memory.database)
+    backups.make_backup(memory.database)
     exporter.save_export(memory.database, str(root / "old.json"))
 
 
@@ -163,7 +159,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(memory: Me
 
 def markdown(memory: Memory, path: Path, packed: bool = False) -> Path:
     def text():
-        return markdown_export.export_markdown(memory.database, "x", memory.now)
+        return exporter.export_markdown(memory.database, "x", memory.now)
 
     exporter.save_export(memory.database, str(path), compressed=packed, text=text)
     return path
@@ -190,12 +186,12 @@ def saved(memory: Memory, path: Path, packed: bool = False) -> Path:
 
 
 def in_folder(memory: Memory, path: Path, form: str) -> Path:
-    folder_export.export_folder(memory.database, str(path), form)
+    exporter.export_folder(memory.database, str(path), form)
     return path
 
 
 def backed_up(memory: Memory, path: Path) -> Path:
-    backup.save_backup_as(memory.database, str(path))
+    backups.save_backup_as(memory.database, str(path))
     return path
 
 
@@ -236,8 +232,8 @@ def test_a_backup_elsewhere_is_read_a_few_times_however_many_texts_are_purged(me
     for number in range(100):
         memory.facts.remember(f"boat {number} is moored at pier {number}")
     boats = [("fact", number) for number in range(2, 102)]
-    read, look = list[str](), documents.search_file_bytes
-    monkeypatch.setattr(documents, "search_file_bytes", lambda file, search: read.append(file) or look(file, search))
+    read, look = list[str](), file_eraser.search_file_bytes
+    monkeypatch.setattr(file_eraser, "search_file_bytes", lambda file, search: read.append(file) or look(file, search))
     assert not memory.purge.plan(boats).places and len(read) == 1
     (place,) = memory.purge.plan([*boats, ("fact", 1)]).places
     assert (place.key, place.table, place.text) == (str(path), "export", "the harbour is closed in winter")

@@ -23,8 +23,7 @@ from store.conversations import hook_spool
 from store.conversations.turns import NewTurn
 from store.database.tombstones import count_removals
 from store.database.values import Verbatim
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.exchange import backups, exporter
 from store.history import compression
 from store.memory import Memory
 from store.purge.secret_scan import count_redactions, list_redactions, scan_secrets, scrub_secrets, take_redactions
@@ -356,12 +355,12 @@ def test_a_scan_of_a_clean_memory_finds_nothing_and_reads_all_pages(memory: Memo
 
 def test_backups_and_packed_history_are_scrubbed_too(leaky: Memory) -> None:
     """Ours, beside the memory; they are still whole by their own measure. And rows of history that were packed."""
-    made = backup.make_backup(leaky.database)
+    made = backups.make_backup(leaky.database)
     assert made is not None and compression.pack_history(leaky.database, 0, 0, least=1) >= 1
     found = scan_secrets(leaky.database)
     assert any(leak.seq for leak in found)
     assert scrub_secrets(leaky.database, found)
-    assert scan_secrets(leaky.database) == [] and backup.verify_backup(leaky.database) == (made.path, "")
+    assert scan_secrets(leaky.database) == [] and backups.verify_backup(leaky.database) == (made.path, "")
     assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
     with Memory.open(made.path) as copy:
         assert scan_secrets(copy.database) == [] and copy.facts.get(3).fact.startswith(CONTROL)

@@ -15,8 +15,7 @@ from store.config.configuration import user_settings_path, write_setting
 from store.context.selection import find_accepted_ids
 from store.documents.files import Unreadable
 from store.memory import Memory
-from store.sync import sync as file_run
-from store.sync import synced_files
+from store.sync import sync, synced_files
 
 Remembered = Callable[[int], list[str]]
 
@@ -559,18 +558,18 @@ def test_a_run_cut_anywhere_is_repeated_to_the_same_end(notebook: Notebook, monk
 
 def test_a_version_of_another_run_is_not_written_twice(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process noted what version 2 will say, and has not written the file yet."""
-    real = file_run.format_section
+    real = sync.format_section
     notebook.memory.facts.remember("Learned before")
 
     def meanwhile(items: Iterable[tuple[str, str, int | None]]) -> list[str]:
-        monkeypatch.setattr(file_run, "format_section", real)
+        monkeypatch.setattr(sync, "format_section", real)
         with Memory.open(notebook.memory.database.path, "app", notebook.memory.database.clock) as other:
             [file] = other.sync.files()
             with other.database.write(FILE_ORIGIN, "sync") as write:
                 synced_files.note_section_version(write, file, 2, {1: b"another text"})
         return real(items)
 
-    monkeypatch.setattr(file_run, "format_section", meanwhile)
+    monkeypatch.setattr(sync, "format_section", meanwhile)
     notebook.sync()
     [file] = notebook.memory.sync.files()
     assert file.version == 3 and f" {file.version}: " in notebook.text

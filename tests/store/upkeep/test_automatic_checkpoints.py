@@ -17,7 +17,6 @@ from store.search import fulltext as corpus
 from store.text import words as tokens
 from store.text.language import MAX_ENTITIES, extract_names
 from store.upkeep import maintenance
-from store.upkeep import maintenance as automatic_checkpoints
 from store.upkeep.session_flush import find_related_records
 
 MINUTE = 60_000
@@ -211,26 +210,26 @@ def test_levels_by_time():
 def test_time_takes_one_only_if_something_changed(memory: Memory, clock):
     """Every five minutes, every thirty, daily; not twice, not while nothing happens, and not when switched off."""
     memory.facts.remember("one")
-    assert automatic_checkpoints.take_due_checkpoint(memory) is None, "nothing is due in the first five minutes"
+    assert maintenance.take_due_checkpoint(memory) is None, "nothing is due in the first five minutes"
     taken = []
     for minutes in (6, 6, 31, 2, 24 * 60):
         clock.advance(milliseconds=minutes * MINUTE)
         if minutes != 24 * 60:
             memory.facts.confirm([1])
-        number = automatic_checkpoints.take_due_checkpoint(memory)
+        number = maintenance.take_due_checkpoint(memory)
         taken.append(memory.checkpoints.get(number).level if number else None)
-        assert automatic_checkpoints.take_due_checkpoint(memory) is None
+        assert maintenance.take_due_checkpoint(memory) is None
     assert taken == ["micro", "micro", "meso", None, "archival"]
     clock.advance(days=3)
-    assert automatic_checkpoints.take_due_checkpoint(memory) is None, "nothing happened since"
+    assert maintenance.take_due_checkpoint(memory) is None, "nothing happened since"
     memory.turns.add_turns("s", [NewTurn("user", "hello")])
-    found = memory.checkpoints.get(automatic_checkpoints.take_due_checkpoint(memory) or 0)
+    found = memory.checkpoints.get(maintenance.take_due_checkpoint(memory) or 0)
     assert (found.level, found.trigger, found.origin, found.name) == ("archival", "interval", "agent", "")
     memory.facts.confirm([1])
     clock.advance(days=1)
     write_setting(project_settings_path(memory.location), "checkpoints.automatic", "false")
     with Memory(memory.location, "worker", clock) as told:
-        assert automatic_checkpoints.take_due_checkpoint(told) is None, "the person wants none"
+        assert maintenance.take_due_checkpoint(told) is None, "the person wants none"
 
 
 def test_whoever_holds_the_lease_takes_it(memory: Memory, clock):
@@ -239,10 +238,10 @@ def test_whoever_holds_the_lease_takes_it(memory: Memory, clock):
     with Memory.open(memory.location.path, "worker", clock) as other:
         lease = Lease(other.database)
         assert lease.acquire()
-        assert automatic_checkpoints.take_due_checkpoint(memory) is None
+        assert maintenance.take_due_checkpoint(memory) is None
         lease.release()
-        assert automatic_checkpoints.take_due_checkpoint(memory) == 1
-        assert automatic_checkpoints.take_due_checkpoint(other) is None, "the other sees that it was done"
+        assert maintenance.take_due_checkpoint(memory) == 1
+        assert maintenance.take_due_checkpoint(other) is None, "the other sees that it was done"
 
 
 def test_usage_passes_each_threshold_once(session: Memory):
@@ -288,7 +287,7 @@ def test_each_level_is_kept_as_long_as_it_is_worth(session: Memory, clock):
         left.append([point.id for point in session.checkpoints.list_newest_first()][::-1])
     assert left == [[1, 2, 3, 4, 5], [1, 3, 4, 5], [1, 4, 5], [1, 4, 5], [1, 5]]
     session.checkpoints.take_checkpoint("later")
-    automatic_checkpoints.expire_checkpoints(session)
+    maintenance.expire_checkpoints(session)
     assert [point.id for point in session.checkpoints.list_newest_first()] == [6, named_one]
     assert session.checkpoints.expire(session.now, {"macro": 0, "archival": 0}) == 0
     corpus.check_text_index(session.database)
@@ -320,28 +319,28 @@ def test_nothing_to_recover_is_said(memory: Memory):
 
 def test_a_session_that_broke_off_is_offered_once(session: Memory, clock):
     """Not while it is under way, not when it was ended or recovered, not after a week; and nothing of it is lacking."""
-    assert automatic_checkpoints.offer_recovery(session) is None, "it is under way"
+    assert maintenance.offer_recovery(session) is None, "it is under way"
     clock.advance(milliseconds=31 * MINUTE)
-    found = automatic_checkpoints.offer_recovery(session)
+    found = maintenance.offer_recovery(session)
     assert found is not None and (found.level, found.session) == ("meso", "tuesday")
     assert [turn["citation"] for turn in session.checkpoints.contents(found.id).turns][-1] == "T#6"
     session.facts.remember("something else")
-    assert automatic_checkpoints.offer_recovery(session) is None, "it was offered"
+    assert maintenance.offer_recovery(session) is None, "it was offered"
 
     session.turns.add_turns("wednesday", [NewTurn("user", "Next")])
     session.checkpoints.record_session_end()
     clock.advance(milliseconds=40 * MINUTE)
-    assert automatic_checkpoints.offer_recovery(session) is None, "it was ended"
+    assert maintenance.offer_recovery(session) is None, "it was ended"
 
     session.turns.add_turns("wednesday", [NewTurn("user", "And again")])
     session.checkpoints.take_due("micro")
     session.checkpoints.recover()
     clock.advance(milliseconds=40 * MINUTE)
-    assert automatic_checkpoints.offer_recovery(session) is None, "it was recovered"
+    assert maintenance.offer_recovery(session) is None, "it was recovered"
 
     session.turns.add_turns("thursday", [NewTurn("user", "Once more")])
     clock.advance(days=8)
-    assert automatic_checkpoints.offer_recovery(session) is None, "that is too long ago"
+    assert maintenance.offer_recovery(session) is None, "that is too long ago"
 
 
 def test_related_memories_come_along(session: Memory, clock):

@@ -5,7 +5,6 @@ from conftest import Clock
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.upkeep import session_flush
-from store.upkeep import session_flush as consolidation
 
 
 def test_a_flush_nominates_what_the_new_facts_repeat_and_says_nothing_twice(memory: Memory) -> None:
@@ -33,8 +32,8 @@ def test_once_a_day_it_looks_when_nobody_is_at_work(memory: Memory, clock: Clock
 
 
 def test_it_is_bounded(memory: Memory) -> None:
-    for number in range(3 * consolidation.MOST_CONSOLIDATIONS):
+    for number in range(3 * session_flush.MOST_CONSOLIDATIONS):
         word = chr(97 + number) * 5
         memory.facts.remember(f"The {word} service keeps its logs for 15 days")
         memory.facts.remember(f"The {word} service keeps its logs for 16 days")
-    assert len(consolidation.propose_consolidation(memory)) <= consolidation.MOST_CONSOLIDATIONS
+    assert len(session_flush.propose_consolidation(memory)) <= session_flush.MOST_CONSOLIDATIONS

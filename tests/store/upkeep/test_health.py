@@ -15,7 +15,7 @@ from store.base.location import locate
 from store.database import files
 from store.memory import Memory
 from store.purge.purge import complete_purge
-from store.upkeep import checks as filesystem
+from store.upkeep import checks, doctor
 from store.upkeep.checks import NOTE, OK, WRONG, Finding
 from store.upkeep.doctor import examine
 
@@ -190,7 +190,7 @@ def test_permissions(path):
 
 def test_where_it_lies(path, monkeypatch):
     """A network's file system, a disk without room, one with little, one that may only be read."""
-    monkeypatch.setattr(filesystem, "file_system_type", lambda folder: "nfs4")
+    monkeypatch.setattr(checks, "file_system_type", lambda folder: "nfs4")
     assert "network file system (nfs4)" in wrong(path)["disk"].says
     monkeypatch.undo()
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
@@ -204,11 +204,11 @@ def test_where_it_lies(path, monkeypatch):
         changed = {"f_bavail": blocks, "f_flag": flag}
         return lambda folder: type("Disk", (), {n: changed.get(n, getattr(real, n)) for n in dir(real) if n[0] == "f"})
 
-    monkeypatch.setattr(filesystem.os, "statvfs", disk(0))
+    monkeypatch.setattr(checks.os, "statvfs", disk(0))
     assert "The disk is full" in wrong(path)["disk"].says
-    monkeypatch.setattr(filesystem.os, "statvfs", disk(1_000))
+    monkeypatch.setattr(checks.os, "statvfs", disk(1_000))
     assert any(one.subject == "disk" and one.state == NOTE and "are free" in one.says for one in look(path))
-    monkeypatch.setattr(filesystem.os, "statvfs", disk(1 << 30, os.ST_RDONLY))
+    monkeypatch.setattr(checks.os, "statvfs", disk(1 << 30, os.ST_RDONLY))
     assert "mounted read-only" in wrong(path)["disk"].says
 
 
@@ -232,9 +232,7 @@ def test_clocks(path, monkeypatch):
 
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
-    from store.upkeep import doctor as log
-
-    monkeypatch.setattr(log, "LONG_WAL", 200_000)
+    monkeypatch.setattr(doctor, "LONG_WAL", 200_000)
     with holding(path):
         with Memory.open(path) as memory:
             for number in range(40):
@@ -306,16 +304,13 @@ def test_it_says_how_far_it_is_and_can_be_stopped(path):
 
 def test_many_records_are_walked_in_slices(path, monkeypatch):
     """A slice ends between two records and misses none."""
-    from store.upkeep import checks as hash_chain
-    from store.upkeep import checks as record_history
-
-    monkeypatch.setattr(record_history, "RECORD_SLICE", 3)
-    monkeypatch.setattr(hash_chain, "CHAIN_SLICE", 3)
+    monkeypatch.setattr(checks, "RECORD_SLICE", 3)
+    monkeypatch.setattr(checks, "CHAIN_SLICE", 3)
     assert wrong(path) == {}
     behind(path, "UPDATE facts SET confidence = 'low' WHERE id IN (3, 9, 17)")
     assert "F#3" in wrong(path)["records"].says and "3 records are not" in wrong(path)["records"].says
     with Memory.open(path) as memory:
-        told = {key: row for key, _, row in record_history.reconstruct_records(memory.database, "facts")}
+        told = {key: row for key, _, row in checks.reconstruct_records(memory.database, "facts")}
         assert len(told) == memory.database.value("SELECT count(*) FROM facts")
         assert all(json.loads(key) for key in told)
 

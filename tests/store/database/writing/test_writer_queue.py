@@ -19,8 +19,7 @@ from store.database.connection import HOOK_BUSY_MS
 from store.database.values import Verbatim
 from store.embedding import vector_codes
 from store.embedding.vectors import Vectors
-from store.exchange import backups as backup
-from store.exchange import exporter, importer
+from store.exchange import backups, exporter, importer
 from store.memory import Memory
 
 WAIT = 20.0
@@ -282,10 +281,10 @@ def test_an_export_that_is_taken_slowly_holds_no_log(wide: str, form: str) -> No
 def test_a_backup_holds_the_log_while_it_copies_and_no_longer(wide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither its proof, which takes longest, nor the syncs of what it wrote."""
     steps = ("copy_pages", "_find_damage", "_compare_table", "publish_file")
-    said = [lets_the_log_go(monkeypatch, wide, backup, name) for name in steps]
+    said = [lets_the_log_go(monkeypatch, wide, backups, name) for name in steps]
     with Memory.open(wide) as memory:
-        made = backup.make_backup(memory.database)
-        assert made is not None and backup.verify_backup(memory.database) == (made.path, "")
+        made = backups.make_backup(memory.database)
+        assert made is not None and backups.verify_backup(memory.database) == (made.path, "")
     assert all(map(len, said)) and all(map(all, said))
 
 

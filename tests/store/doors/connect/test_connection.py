@@ -15,8 +15,7 @@ import pytest
 
 from store.base import state_files as installation
 from store.doors import client as clients
-from store.doors import config_edit as jsonc
-from store.doors import connection
+from store.doors import config_edit, connection
 from store.doors.client import CLIENTS, CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.config_edit import EditBlocked
 
@@ -166,8 +165,8 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
     for change in plan.changes:
         path = Path(change.file)
         if path.suffix in (".json", ".jsonc"):
-            path.write_text(jsonc.set_jsonc_value(path.read_text(), ("added",), "by another"))
-            changed[change.file] = jsonc.set_jsonc_value(before[change.file].decode(), ("added",), "by another")
+            path.write_text(config_edit.set_jsonc_value(path.read_text(), ("added",), "by another"))
+            changed[change.file] = config_edit.set_jsonc_value(before[change.file].decode(), ("added",), "by another")
         elif path.suffix == ".toml":
             path.write_text(path.read_text().replace('"big"', '"small"'))
             changed[change.file] = before[change.file].decode().replace('"big"', '"small"')
@@ -216,19 +215,19 @@ def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World,
 
 
 def says(path: str, text: str) -> Any:
-    return tomllib.loads(text) if path.endswith(".toml") else jsonc.parse_jsonc(text)
+    return tomllib.loads(text) if path.endswith(".toml") else config_edit.parse_jsonc(text)
 
 
 def test_what_was_made_ours_by_hand_is_left_to_its_person(world: World) -> None:
     world.connect("gemini", SCOPE_USER)
     file = world.home / ".gemini" / "settings.json"
-    other = jsonc.set_jsonc_value(file.read_text(), ("mcpServers", "memoranda", "command"), "/elsewhere")
+    other = config_edit.set_jsonc_value(file.read_text(), ("mcpServers", "memoranda", "command"), "/elsewhere")
     file.write_text(other)
     plan = world.disconnect("gemini", SCOPE_USER)
     assert plan.in_the_way == [f"mcpServers.memoranda in {file} is another one by now than we wrote."]
     assert file.read_text() == other
     assert world.connected()  # it is kept in mind
-    file.write_text(jsonc.set_jsonc_value(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
+    file.write_text(config_edit.set_jsonc_value(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
     assert not world.disconnect("gemini", SCOPE_USER).in_the_way
     assert not file.exists()
 
@@ -239,10 +238,10 @@ def test_a_server_of_that_name_that_was_there_comes_back(world: World) -> None:
     text = '{"mcpServers": {"memoranda": {"command": "mine"}}}'
     file.write_text(text)
     world.connect("gemini", SCOPE_USER)
-    assert jsonc.parse_jsonc(file.read_text())["mcpServers"]["memoranda"]["command"] == COMMAND[0]
-    file.write_text(jsonc.set_jsonc_value(file.read_text(), ("theme",), "x"))
+    assert config_edit.parse_jsonc(file.read_text())["mcpServers"]["memoranda"]["command"] == COMMAND[0]
+    file.write_text(config_edit.set_jsonc_value(file.read_text(), ("theme",), "x"))
     world.disconnect("gemini", SCOPE_USER)
-    assert jsonc.parse_jsonc(file.read_text()) == {"mcpServers": {"memoranda": {"command": "mine"}}, "theme": "x"}
+    assert config_edit.parse_jsonc(file.read_text()) == {"mcpServers": {"memoranda": {"command": "mine"}}, "theme": "x"}
 
 
 def test_claudes_own_file_is_read_again_just_before_and_only_the_key_is_kept(world: World) -> None:
@@ -315,7 +314,7 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     world.connect("codex", SCOPE_USER)
     newer = ClientPlace(SCOPE_USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
     world.connect("codex", newer)
-    hooks = jsonc.parse_jsonc((world.home / ".codex" / "hooks.json").read_text())["hooks"]
+    hooks = config_edit.parse_jsonc((world.home / ".codex" / "hooks.json").read_text())["hooks"]
     assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
     world.disconnect("codex", SCOPE_USER)
@@ -365,7 +364,7 @@ def lines(world: World, name: str) -> set[str]:
     found = set()
     for path, text in world.files().items():
         if path.endswith(("hooks.json", "settings.json", "settings.local.json")):
-            for entries in jsonc.parse_jsonc(text.decode()).get("hooks", {}).values():
+            for entries in config_edit.parse_jsonc(text.decode()).get("hooks", {}).values():
                 found |= {entry["hooks"][0]["command"] for entry in entries if clients.is_our_hook(entry, name)}
     return found
 

@@ -8,7 +8,6 @@ import pytest
 
 from store.base import state_files as installation
 from store.doors import connection, git_hooks
-from store.doors import connection as removal
 from store.doors.client import CLIENTS, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.memory import Memory
 from store.tools import guard_database
@@ -18,9 +17,8 @@ from store.tools import guard_database
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home and a state of their own, and two projects with a memory each."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for what in ("state", "data", "cache"):
+        monkeypatch.setenv(f"XDG_{what.upper()}_HOME", str(tmp_path / what))
     (tmp_path / "home").mkdir()
     for name in ("one", "two"):
         subprocess.run(["git", "init", "-q", str(tmp_path / name)], check=True)
@@ -63,21 +61,21 @@ def test_all_of_it_is_taken_back_and_memories_stay(machine: Path) -> None:
     connect(machine)
     (machine / "cache" / "memoranda" / "models").mkdir(parents=True)
     assert written(machine) != before
-    found = removal.find_installed_parts(str(machine / "home"), {})
+    found = connection.find_installed_parts(str(machine / "home"), {})
     assert len(found.connections) == 3 * len(CLIENTS)
     assert found.checkouts == [str(machine / "one"), str(machine / "two")]
-    assert removal.remove_installed_parts(found) == []
+    assert connection.remove_installed_parts(found) == []
     assert written(machine) == before
     assert not (machine / "state" / "memoranda").exists() and not (machine / "cache" / "memoranda").exists()
     assert found.memories == [str(machine / name / ".memoranda" / "memory.db") for name in ("one", "two")]
     assert all(os.path.exists(path) for path in found.memories)
-    assert removal.find_installed_parts(str(machine / "home"), {}).is_empty
+    assert connection.find_installed_parts(str(machine / "home"), {}).is_empty
 
 
 def test_looking_changes_nothing(machine: Path) -> None:
     connect(machine)
     before = {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()}
-    assert not removal.find_installed_parts(str(machine / "home"), {}).is_empty
+    assert not connection.find_installed_parts(str(machine / "home"), {}).is_empty
     assert {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()} == before
 
 
@@ -89,12 +87,12 @@ def test_what_is_in_the_way_keeps_what_is_known(machine: Path) -> None:
     settings = machine / "home" / ".codex" / "config.toml"
     written_by_us = settings.read_text()
     settings.write_bytes(b"\xff\xfe not text")
-    troubles = removal.remove_installed_parts(removal.find_installed_parts(str(machine / "home"), {}))
+    troubles = connection.remove_installed_parts(connection.find_installed_parts(str(machine / "home"), {}))
     assert len(troubles) == 1 and str(settings) in troubles[0]
     assert not (machine / "home" / ".gemini" / "settings.json").exists()
     assert (machine / "state" / "memoranda" / connection.CONNECTION_KIND).is_dir()
     settings.write_text(written_by_us)
-    assert removal.remove_installed_parts(removal.find_installed_parts(str(machine / "home"), {})) == []
+    assert connection.remove_installed_parts(connection.find_installed_parts(str(machine / "home"), {})) == []
     assert not settings.exists() and not (machine / "state" / "memoranda").exists()
 
 
@@ -104,12 +102,12 @@ def test_what_guard_keeps_goes_with_its_key(machine: Path) -> None:
 
     with guard_database.open_guard(load_config(locate(None, {}, str(machine / "one")))):
         pass
-    found = removal.find_installed_parts(str(machine / "home"), {})
+    found = connection.find_installed_parts(str(machine / "home"), {})
     assert found.guard == guard_database.guard_path() and os.path.exists(found.guard)
-    assert removal.remove_installed_parts(found) == [] and not os.path.exists(guard_database.guard_path())
+    assert connection.remove_installed_parts(found) == [] and not os.path.exists(guard_database.guard_path())
 
 
 def test_a_machine_without_anything_has_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
-    assert removal.find_installed_parts(str(tmp_path), {}).is_empty and installation.list_known_memories() == []
+    assert connection.find_installed_parts(str(tmp_path), {}).is_empty and installation.list_known_memories() == []

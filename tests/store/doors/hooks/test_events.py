@@ -14,11 +14,7 @@ from support.tables import each
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
-from store.doors import agent_log as injections
-from store.doors import hook_events as events
-from store.doors import hook_handlers as handlers
-from store.doors import hook_process as process
-from store.doors import trust as pause
+from store.doors import agent_log, hook_events, hook_handlers, hook_process, trust
 from store.ingest.runner import ingest_file
 from store.memory import Memory
 
@@ -29,7 +25,7 @@ RECORDED = Path(__file__).with_name("recorded")
 def nothing_behind(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a hook leaves to another process is not started here; the kinds of event that would have."""
     begun: list[str] = []
-    monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event.kind))
+    monkeypatch.setattr(hook_handlers, "start_background", lambda memory, event, caller: begun.append(event.kind))
     return begun
 
 
@@ -40,7 +36,7 @@ def configure(root: Path, text: str) -> None:
 
 def reply(client: str, raw: bytes) -> bytes:
     """What a report is answered that a client hands to a process of its own here."""
-    return process.reply(client, raw, events.Caller.here())
+    return hook_process.reply(client, raw, hook_events.Caller.here())
 
 
 def context(client: str, raw: bytes) -> str:
@@ -54,7 +50,7 @@ def context(client: str, raw: bytes) -> str:
     assert list(said) == ["hookSpecificOutput"]
     inner = said["hookSpecificOutput"]
     assert sorted(inner) == ["additionalContext", "hookEventName"]
-    assert inner["hookEventName"] in events.EVENT_KINDS[client]
+    assert inner["hookEventName"] in hook_events.EVENT_KINDS[client]
     return str(inner["additionalContext"])
 
 
@@ -71,7 +67,7 @@ def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, noth
     assert (turn.role, turn.text, turn.origin) == ("user", "why is the queue one table of jobs?", f"hook:{client}")
     reply(client, report(client, "stop", tmp_path, f"There is no broker to run [D#{decision}]."))
     assert [turn.role for turn in memory.turns.last_turns("5f0e", 9)] == ["user", "assistant"]
-    sent = injections.list_injections(memory.database, session="5f0e")
+    sent = agent_log.list_injections(memory.database, session="5f0e")
     assert sent[-1].used == (f"D#{decision}",)
     reply(client, report(client, "tool", tmp_path))
     assert [task.text for task in memory.tasks.get_many(memory.tasks.ids())] == ["Write tests"]
@@ -88,10 +84,10 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
     prompt, kinds = "", []
     for line in (RECORDED / f"{client}.jsonl").read_text().splitlines():
         said = {**json.loads(line), "cwd": str(tmp_path)}
-        event = events.parse_event(client, json.dumps(said).encode())
+        event = hook_events.parse_event(client, json.dumps(said).encode())
         assert event is not None and not event.inner and event.session
         kinds.append(event.kind)
-        prompt = events.strip_prompt(client, event.text) if event.kind == "prompt" else prompt
+        prompt = hook_events.strip_prompt(client, event.text) if event.kind == "prompt" else prompt
         assert ("git commit" in event.shell_command) == (event.kind == "tool")
         context(client, reply(client, json.dumps(said).encode()))
     assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
@@ -99,7 +95,7 @@ def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: 
     turns = memory.turns.last_turns("", 9)
     told = [(turn.role, turn.text) for turn in turns]
     assert told == [("user", prompt), ("assistant", "All is done as decided [D#1].")]
-    assert any(one.used == ("D#1",) for one in injections.list_injections(memory.database))
+    assert any(one.used == ("D#1",) for one in agent_log.list_injections(memory.database))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -116,7 +112,7 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
 
 def test_a_session_that_is_gone_on_with_is_told_again(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     memory.facts.remember("Tabs, never spaces", domain="preferences")
-    monkeypatch.setattr(handlers, "start_background", lambda *_: None)
+    monkeypatch.setattr(hook_handlers, "start_background", lambda *_: None)
     (tmp_path / "transcript").write_text("{}")
     raw = report("claude-code", "start", tmp_path, "", transcript_path=str(tmp_path / "transcript"))
     now = time.time() // 60 * 60
@@ -188,7 +184,7 @@ def test_silence(tmp_path: Path, memory: Memory, how: str, monkeypatch: pytest.M
     elif how == "disabled":
         configure(tmp_path, "enabled = false\n")
     elif how == "paused":
-        pause.pause_doors(memory.database.path, utc_now())
+        trust.pause_doors(memory.database.path, utc_now())
     elif how == "none":
         more = {"cwd": os.path.realpath("/")}
     elif how == "session unknown":
@@ -224,13 +220,13 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_we_put_in_ourselves_is_nobodys_word(client: str, text: str, own: str) -> None:
-    assert events.strip_prompt(client, text) == own
+    assert hook_events.strip_prompt(client, text) == own
 
 
 def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
     marks = "<memoranda-memory 0123456789>" * 60_000
     started = time.process_time()
-    assert events.strip_fences(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
+    assert hook_events.strip_fences(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
     assert time.process_time() - started < 5  # it took 100 seconds: each mark was looked for to the end
 
 
@@ -246,7 +242,7 @@ def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -
 def test_codex_notify_comes_as_the_last_argument(memory: Memory, tmp_path: Path) -> None:
     said = {"type": "agent-turn-complete", "thread-id": "th", "turn-id": "3", "cwd": str(tmp_path)}
     out = io.BytesIO()
-    process.run(["codex", json.dumps({**said, "last-assistant-message": "Done."})], io.BytesIO(), out)
+    hook_process.run(["codex", json.dumps({**said, "last-assistant-message": "Done."})], io.BytesIO(), out)
     assert out.getvalue() == b"" and memory.turns.last_turns("th")[0].text == "Done."
 
 
@@ -287,17 +283,17 @@ def test_malformed_reports_break_nothing(memory: Memory, tmp_path: Path, monkeyp
             raise
 
     problems: list[str] = []
-    inner = handlers.handle_event
-    monkeypatch.setattr(handlers, "handle_event", handle)
+    inner = hook_handlers.handle_event
+    monkeypatch.setattr(hook_handlers, "handle_event", handle)
     dice = random.Random(19)
     for _ in range(number):
         client, raw = malformed(dice, tmp_path)
         out = io.BytesIO()
-        process.run([client] if client else [], io.BytesIO(raw), out)
+        hook_process.run([client] if client else [], io.BytesIO(raw), out)
         if out.getvalue():
             context(client, out.getvalue())
     good = report("codex", "prompt", tmp_path, "a last word, said well", number="last", session_id="last")
-    process.run(["codex"], io.BytesIO(good), io.BytesIO())
+    hook_process.run(["codex"], io.BytesIO(good), io.BytesIO())
     assert memory.turns.last_turns("last")[0].text == "a last word, said well"
     assert memory.database.value("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0
     assert not problems
@@ -307,7 +303,7 @@ def test_a_handler_that_fails_is_silent(memory: Memory, tmp_path: Path, monkeypa
     def fails(*told: object) -> str:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(handlers, "handle_event", fails)
+    monkeypatch.setattr(hook_handlers, "handle_event", fails)
     out = io.BytesIO()
-    process.run(["codex"], io.BytesIO(report("codex", "prompt", tmp_path, "hello there")), out)
+    hook_process.run(["codex"], io.BytesIO(report("codex", "prompt", tmp_path, "hello there")), out)
     assert out.getvalue() == b""

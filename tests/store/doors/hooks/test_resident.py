@@ -27,8 +27,7 @@ from support.hook_machine import (
 from support.secrets import BODY
 from support.waiting import until
 
-from store.base import hook_resident
-from store.base import state_files as installation
+from store.base import hook_resident, state_files
 from store.config.configuration import write_setting
 from store.conversations import hook_spool
 from store.doors import hook_resident as resident
@@ -465,8 +464,8 @@ def test_it_has_the_version_and_the_folder_of_the_product(monkeypatch: pytest.Mo
     assert {memoranda_hook.RELEASE, memoranda_hook.END} == {hook_resident.RELEASE, hook_resident.END}
     for named in ("", "  ", str(tmp_path), "~/state"):
         monkeypatch.setenv("XDG_STATE_HOME", named)
-        assert memoranda_hook.state_folder() == installation.state_folder()
-        assert memoranda_hook.socket_path() == os.path.join(installation.state_folder(), hook_resident.SOCKET)
+        assert memoranda_hook.state_folder() == state_files.state_folder()
+        assert memoranda_hook.socket_path() == os.path.join(state_files.state_folder(), hook_resident.SOCKET)
 
 
 def test_on_a_mac_it_finds_the_same_folder(monkeypatch: pytest.MonkeyPatch) -> None:

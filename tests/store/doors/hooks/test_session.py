@@ -11,11 +11,7 @@ import pytest
 from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay, repository
 
 from store.base.clock import from_ms, to_ms, utc_now
-from store.doors import agent_log as calls
-from store.doors import agent_log as injections
-from store.doors import git_hooks
-from store.doors import hook_background as background
-from store.doors import hook_handlers as handlers
+from store.doors import agent_log, git_hooks, hook_background, hook_handlers
 from store.doors.mcp_tools import McpSession
 from store.memory import Memory
 from store.upkeep import maintenance
@@ -58,11 +54,11 @@ def test_a_whole_session(tmp_path: Path, root: Path) -> None:
         assert memory.sessions.get(SESSION).ended_at
         snapshots = list((root / "memory" / "snapshots").glob("*.md"))
         assert len(snapshots) == 1 and "Commit it." in snapshots[0].read_text()
-        sent = injections.list_injections(memory.database, session=SESSION)
+        sent = agent_log.list_injections(memory.database, session=SESSION)
         assert all(one.tokens <= 150 for one in sent if one.event == "prompt")
         assert any(f"D#{decision}" in one.used for one in sent)
         assert max(map(len, agent.told)) <= 9_000
-        called = {call.name for call in calls.list_agent_calls(memory.database)}
+        called = {call.name for call in agent_log.list_agent_calls(memory.database)}
         assert {"SessionStart", "UserPromptSubmit", "Stop", "TodoWrite", "PreCompact", "SessionEnd"} <= called
         agent.event("SessionEnd", reason="other")
         agent.event("SessionStart", source="resume")
@@ -102,9 +98,9 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(tmp_path: Path
         memory.checkpoints.before_compaction("old")
     agent = Agent(tmp_path, tmp_path / "none")
     begun: list[Any] = []
-    monkeypatch.setattr(handlers, "start_background", lambda memory, event, caller: begun.append(event))
+    monkeypatch.setattr(hook_handlers, "start_background", lambda memory, event, caller: begun.append(event))
     assert "The session before broke off at [K#1]" in agent.event("SessionStart", source="startup")
-    background.do_background_work(path, begun[0].kind, SESSION, 0, 0)
+    hook_background.do_background_work(path, begun[0].kind, SESSION, 0, 0)
     with Memory.open(path) as memory:
         assert memory.sessions.get("old").ended_at and memory.summaries.active("old")
 

@@ -21,8 +21,7 @@ from mcp_types import version as versions
 from support.tables import each
 
 from store.config.configuration import user_settings_path, write_setting
-from store.doors import mcp_opening as opening
-from store.doors import mcp_protocol as schemas
+from store.doors import mcp_opening, mcp_protocol
 from store.doors.mcp_answers import ToolAnswer
 from store.doors.mcp_opening import McpOpening
 from store.doors.mcp_server import _make_server, _SdkHandlers
@@ -32,9 +31,9 @@ from store.text import words as token_count
 
 MEMORANDA = os.path.join(os.path.dirname(sys.executable), "memoranda")
 META = {
-    opening.PROTOCOL_VERSION_KEY: "2026-07-28",
-    opening.CLIENT_INFO_KEY: {"name": "claude-code", "version": "2.1.330"},
-    opening.CLIENT_CAPABILITIES_KEY: {},
+    mcp_opening.PROTOCOL_VERSION_KEY: "2026-07-28",
+    mcp_opening.CLIENT_INFO_KEY: {"name": "claude-code", "version": "2.1.330"},
+    mcp_opening.CLIENT_CAPABILITIES_KEY: {},
 }
 CODEX = {"name": "codex-mcp-client", "version": "1"}
 HELLO: dict[str, Any] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CODEX}
@@ -125,9 +124,9 @@ async def test_the_official_client_uses_all_of_it(path: str, memory: Memory, mod
     info = types.Implementation(name="gemini-cli-mcp-client", version="1")
     async with Client(where, mode=mode, client_info=info, read_timeout_seconds=PATIENCE) as client:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
-        assert client.instructions == schemas.SERVER_INSTRUCTIONS
+        assert client.instructions == mcp_protocol.SERVER_INSTRUCTIONS
         tools = (await client.list_tools()).tools
-        assert [tool.name for tool in tools] == [tool["name"] for tool in schemas.TOOL_SCHEMAS]
+        assert [tool.name for tool in tools] == [tool["name"] for tool in mcp_protocol.TOOL_SCHEMAS]
         kept = [tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")]
         assert kept == ["memory_search"]
         for tool in tools:
@@ -162,10 +161,10 @@ async def test_the_official_client_uses_all_of_it(path: str, memory: Memory, mod
 
 
 def test_all_that_a_client_reads_of_it_is_short() -> None:
-    text = json.dumps(schemas.TOOL_SCHEMAS, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(mcp_protocol.TOOL_SCHEMAS, ensure_ascii=False, separators=(",", ":"))
     assert token_count.count_tokens(text) <= 2_500
-    assert len(schemas.SERVER_INSTRUCTIONS) <= 1_500
-    assert max(len(tool["description"]) for tool in schemas.TOOL_SCHEMAS) <= 1_500
+    assert len(mcp_protocol.SERVER_INSTRUCTIONS) <= 1_500
+    assert max(len(tool["description"]) for tool in mcp_protocol.TOOL_SCHEMAS) <= 1_500
 
 
 @pytest.mark.parametrize(
@@ -175,9 +174,9 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
     import anyio
     from mcp.shared.message import SessionMessage
 
-    assert tuple(versions.HANDSHAKE_PROTOCOL_VERSIONS) == opening.HANDSHAKE_VERSIONS
-    assert tuple(versions.MODERN_PROTOCOL_VERSIONS) == opening.MODERN_VERSIONS
-    lists = list(opening.LIST_METHODS)
+    assert tuple(versions.HANDSHAKE_PROTOCOL_VERSIONS) == mcp_opening.HANDSHAKE_VERSIONS
+    assert tuple(versions.MODERN_PROTOCOL_VERSIONS) == mcp_opening.MODERN_VERSIONS
+    lists = list(mcp_opening.LIST_METHODS)
     if version in versions.MODERN_PROTOCOL_VERSIONS:
         said = [message("server/discover", 0, _meta=META), *(message(one, one, _meta=META) for one in lists)]
     else:
@@ -215,7 +214,7 @@ async def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(version: 
         b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}',  # before the handshake
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}',
-        json.dumps(message("tools/list", 1, _meta={**META, opening.PROTOCOL_VERSION_KEY: "2030-01-01"})).encode(),
+        json.dumps(message("tools/list", 1, _meta={**META, mcp_opening.PROTOCOL_VERSION_KEY: "2030-01-01"})).encode(),
         json.dumps(message("tools/list", 1, _meta=META, cursor="x")).encode(),
         json.dumps(message("tools/call", 1, name="memory_stats")).encode(),
     ],

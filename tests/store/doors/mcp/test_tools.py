@@ -8,14 +8,11 @@ from typing import Any
 import pytest
 from conftest import Clock
 
-from store.base import state_files as installation
-from store.base import vocabulary as record_keys
+from store.base import state_files, vocabulary
 from store.base.location import locate
 from store.config.configuration import user_settings_path, write_setting
 from store.conversations.turns import NewTurn
-from store.doors import agent_log as calls
-from store.doors import agent_log as injections
-from store.doors import mcp_protocol as schemas
+from store.doors import agent_log, mcp_protocol
 from store.doors.mcp_answers import ANSWER_ROOM, MAX_ANSWER_CHARACTERS, ToolAnswer, make_lines_answer
 from store.doors.mcp_tools import TOOL_FUNCTIONS, McpSession
 from store.doors.trust import pause_doors
@@ -59,7 +56,7 @@ def pages(call: Call, name: str, **arguments: Any) -> list[ToolAnswer]:
 
 
 def test_every_tool_of_the_table_is_there() -> None:
-    assert list(TOOL_FUNCTIONS) == [tool["name"] for tool in schemas.TOOL_SCHEMAS]
+    assert list(TOOL_FUNCTIONS) == [tool["name"] for tool in mcp_protocol.TOOL_SCHEMAS]
 
 
 def test_a_search_cites_dates_scores_and_says_why_in_both_forms(memory: Memory, call: Call) -> None:
@@ -348,7 +345,7 @@ def test_calls_that_follow_each_other_without_a_pause_are_noted(memory: Memory, 
     for seconds, noted in ((60.0, 0), (0.0, 2)):
         monkeypatch.setattr("store.doors.mcp_tools.MAX_UNNOTED_SECONDS", seconds)
         session.call_tool("memory_stats", {}, None, "claude-code")
-        assert len(calls.list_agent_calls(memory.database)) == noted
+        assert len(agent_log.list_agent_calls(memory.database)) == noted
 
 
 def test_a_commit_whose_message_was_read_first_is_logged_all_the_same(memory: Memory, call: Call) -> None:
@@ -410,7 +407,7 @@ def test_a_muted_decision_is_in_no_answer(memory: Memory, call: Call) -> None:
     memory.iterations.start_iteration("feature", "the queue")
     memory.decisions.decide("Queue of the ledger", "RabbitMQ")
     memory.decisions.decide("Cache of the ledger", "Redis")
-    memory.mutes.mute_keys([record_keys.pack_key("decision", 1)])
+    memory.mutes.mute_keys([vocabulary.pack_key("decision", 1)])
     assert cited(call("search", query="ledger", kinds=["decision"])) == ["D#2"]
     assert call("context", query="the ledger").data["citations"] == ["D#2"]
     assert call("get", citation="D#1").failed and "muted" in call("get", citation="D#1").text
@@ -497,16 +494,16 @@ def test_a_pause_silences_the_server(memory: Memory, clock: Clock, call: Call) -
 def test_a_foreign_memory_is_not_served(tmp_path: Path, memory: Memory, clock: Clock) -> None:
     memory.facts.remember("The team is five")
     memory.close()
-    known = installation.find_known_memory(memory.location.path)
+    known = state_files.find_known_memory(memory.location.path)
     assert known is not None
-    installation.delete_known_memory(memory.location.path)
+    state_files.delete_known_memory(memory.location.path)
     stranger = McpSession(locate(memory.location.path, {}, str(tmp_path)), clock=clock)
     asked = {"memory_search": {"query": "team"}, "memory_log_decision": {"title": "a", "chosen": "b"}}
     for name, arguments in asked.items():
         answer = stranger.call_tool(name, arguments, None, "claude-code")
         assert answer.failed and answer.data["error"]["code"] == "not-ours" and "five" not in answer.text
     assert stranger.read_resource("memory://facts", None, "x").failed
-    installation.save_known_memory(known)
+    state_files.save_known_memory(known)
 
 
 def test_reading_makes_no_memory_and_writing_does(tmp_path: Path, clock: Clock) -> None:
@@ -528,11 +525,11 @@ def test_a_call_is_attributed_and_noted(memory: Memory, call: Call) -> None:
     call("log_decision", "", meta=modern, title="a", chosen="b")
     call("search", "codex-mcp-client", query="a")
     assert memory.decisions.get(1).origin == "mcp:opencode"
-    newest, before = calls.list_agent_calls(memory.database)[:2]
+    newest, before = agent_log.list_agent_calls(memory.database)[:2]
     assert (before.client, before.session) == ("opencode", "t-1")
     assert (before.name, before.writes) == ("memory_log_decision", ("D#1",))
     assert (newest.client, newest.reads, newest.problem) == ("codex-mcp-client", ("D#1",), "")
-    found = calls.list_agent_activity(memory.database, memory.now)
+    found = agent_log.list_agent_activity(memory.database, memory.now)
     assert [(one.agent, one.model) for one in found] == [("codex", ""), ("opencode", "m")]
     assert [(one.calls_today, one.at_work) for one in found] == [(1, True)] * 2
 
@@ -540,10 +537,10 @@ def test_a_call_is_attributed_and_noted(memory: Memory, call: Call) -> None:
 def test_a_call_belongs_to_the_session_that_a_hook_of_the_same_agent_began(memory: Memory, call: Call) -> None:
     memory.turns.add_turns("hooked", [NewTurn("user", "hello")], "hook:codex")
     with memory.database.write("hook:codex", "session") as write:
-        calls.note_agent_session(write, "hooked", "codex")
+        agent_log.note_agent_session(write, "hooked", "codex")
     call("search", "codex-mcp-client", query="x")
     call("search", "claude-code", query="x")
-    mine, other = calls.list_agent_calls(memory.database)[1], calls.list_agent_calls(memory.database)[0]
+    mine, other = agent_log.list_agent_calls(memory.database)[1], agent_log.list_agent_calls(memory.database)[0]
     assert mine.session == "hooked" and other.session.startswith("mcp-")
 
 
@@ -551,7 +548,7 @@ def test_what_a_context_held_can_be_seen_later(memory: Memory, call: Call) -> No
     memory.facts.remember("The cache is flushed every night")
     answer = call("context", query="when is the cache flushed")
     assert answer.data["tokens"] > 0 and "F#1" in answer.data["pack"] and answer.data["pack"] == answer.text
-    kept = injections.get_injection(memory.database, answer.data["injection"])
+    kept = agent_log.get_injection(memory.database, answer.data["injection"])
     assert kept.text == answer.text and kept.event == "context" and kept.client == "claude-code"
 
 
@@ -561,7 +558,7 @@ def test_recovery_leaves_out_what_another_agent_did(memory: Memory, call: Call, 
     memory.decisions.decide("Mine", "by claude", actor="mcp:claude-code")
     memory.turns.add_turns("theirs", [NewTurn("user", "please obey the codex plan")], "hook:codex")
     with memory.database.write("hook:codex", "session") as write:
-        calls.note_agent_session(write, "theirs", "codex")
+        agent_log.note_agent_session(write, "theirs", "codex")
     memory.checkpoints.take_checkpoint("now")
     text = call("get", citation="K#1").text
     known, _, rest = text.partition("Unconfirmed, by claude-code:")
@@ -603,11 +600,9 @@ def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> N
     memory.database.door = "hook"
     for session in ("one", "other"):
         with memory.database.write("hook:codex", "task add") as write:
-            write.insert(
-                "tasks", text=f"task of {session}", status="pending", created_at=write.at, updated_at=write.at,
-                origin="hook:codex",
-            )  # fmt: skip
-            calls.note_agent_call(
+            at = {"created_at": write.at, "updated_at": write.at}
+            write.insert("tasks", text=f"task of {session}", status="pending", **at, origin="hook:codex")
+            agent_log.note_agent_call(
                 write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0
             )
     plan = memory.plans.plan_origin("hook:codex", "one")
@@ -632,4 +627,4 @@ def test_an_internal_error_is_logged_and_answered(memory: Memory, call: Call, mo
     (record,) = [one for one in caplog.records if one.exc_info]
     assert record.getMessage() == "memory_search failed"
     assert "of a library" in str(record.exc_info and record.exc_info[1])
-    assert [one.problem for one in calls.list_agent_calls(memory.database)] == ["defect"]
+    assert [one.problem for one in agent_log.list_agent_calls(memory.database)] == ["defect"]

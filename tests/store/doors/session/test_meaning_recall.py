@@ -10,8 +10,7 @@ from support.hook_machine import ALONE, LOOKS_OFTEN, HookMachine, command_line, 
 from support.waiting import until
 
 from store.base.location import Location, locate
-from store.doors import agent_log as injections
-from store.doors import pack as meaning_recall
+from store.doors import agent_log, pack
 from store.doors.pack import MeaningRecall, words_of
 from store.memory import Memory
 from store.upkeep import background_embedding
@@ -48,7 +47,7 @@ def test_the_resident_finds_by_meaning_and_why_is_kept(machine: HookMachine) -> 
     assert "[F#1]" in told and "[F#2]" not in told
     assert machine.ask(machine.event(prompt="thanks, that works")) == ""
     with Memory.open(machine.path) as memory:
-        (kept,) = injections.list_injections(memory.database)
+        (kept,) = agent_log.list_injections(memory.database)
         assert kept.why == {"F#1": kept.why["F#1"]} and "near the prompt in meaning" in kept.why["F#1"]
     assert resident_megabytes(listening.pid) <= 250
 
@@ -88,24 +87,24 @@ def test_what_is_not_found_in_time_is_not_waited_for(machine: HookMachine, monke
         return {1: "late"}
 
     done = Event()
-    monkeypatch.setattr(meaning_recall, "_find", find)
+    monkeypatch.setattr(pack, "_find", find)
     recall = MeaningRecall()
     place = locate(machine.path, {}, machine.path)
     first = recall.ask(place, "the first")
     until(lambda: looked)
     assert recall.ask(place, "one that stands in line")() is None and first() is None
     done.set()
-    monkeypatch.setattr(meaning_recall, "RECALL_WAIT_SECONDS", 120.0)
+    monkeypatch.setattr(pack, "RECALL_WAIT_SECONDS", 120.0)
     assert recall.ask(place, "the last")() == {1: "late"}
     assert looked == ["the first", "the last"]
 
 
 def test_a_search_that_fails_costs_its_own_answer_alone(machine: HookMachine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meaning_recall, "RECALL_WAIT_SECONDS", 120.0)
+    monkeypatch.setattr(pack, "RECALL_WAIT_SECONDS", 120.0)
     recall = MeaningRecall()
     place = locate(machine.path, {}, machine.path)
     with monkeypatch.context() as broken:
-        broken.setattr(meaning_recall, "recall_by_meaning", None)
+        broken.setattr(pack, "recall_by_meaning", None)
         assert recall.ask(place, words_of(PROMPT))() is None
     assert recall.ask(place, words_of(PROMPT))()
     nowhere = str(machine.folder / "nowhere.db")

@@ -9,14 +9,11 @@ import pytest
 from conftest import Clock
 from support import stories
 
-from store.base import citations
-from store.base import vocabulary as record_keys
+from store.base import citations, vocabulary
 from store.base.clock import utc_now
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.conversations.turns import NewTurn
-from store.doors import agent_log as calls
-from store.doors import agent_log as injections
-from store.doors import pack
+from store.doors import agent_log, pack
 from store.doors.pack import build_prompt_pack, build_recovery_pack, build_start_pack, log_pack
 from store.doors.trust import get_unconfirmed_origin
 from store.librarian.librarian import Librarian
@@ -30,7 +27,7 @@ CLAUDE, CODEX = "mcp:claude-code", "mcp:codex-mcp-client"
 def told_by(memory: Memory, client: str, session: str, words: str) -> None:
     """A session of a client, summarised."""
     with memory.database.write("hook", "session") as write:
-        calls.note_agent_session(write, session, client)
+        agent_log.note_agent_session(write, session, client)
     said = [NewTurn("user", words), NewTurn("assistant", "Done."), NewTurn("user", "Thanks, bye.")]
     memory.turns.add_turns(session, said)
     assert memory.summaries.summarize_due(session, all_of_it=True)
@@ -72,7 +69,7 @@ def test_what_no_person_confirmed_is_fenced_and_never_another_clients(memory: Me
 
 def test_a_session_that_broke_off_is_offered_to_its_own_agent_and_fenced(memory: Memory, clock: Clock) -> None:
     with memory.database.write("hook:codex", "session") as write:
-        calls.note_agent_session(write, "one", "codex")
+        agent_log.note_agent_session(write, "one", "codex")
     said = [NewTurn("user", "Move the parser to Rust"), NewTurn("assistant", "I moved half of it.")]
     memory.turns.add_turns("one", said)
     memory.checkpoints.before_compaction("one")
@@ -126,7 +123,7 @@ def test_a_muted_record_of_any_kind_is_in_no_pack_until_it_is_unmuted(memory: Me
         return set(told)
 
     assert sent() == set(everything)
-    keys = [record_keys.pack_key(kind, 1) for kind in everything.values()]
+    keys = [vocabulary.pack_key(kind, 1) for kind in everything.values()]
     for cited, key in zip(everything, keys, strict=True):
         memory.mutes.mute_keys([key])
         assert sent() == set(everything) - {cited}
@@ -142,12 +139,12 @@ def test_a_muted_record_of_any_kind_is_in_no_pack_until_it_is_unmuted(memory: Me
     with pytest.raises(Conflict, match="Not muted"):
         memory.mutes.unmute_keys(keys)
     with pytest.raises(NotFound, match="no decision D#9"):
-        memory.mutes.mute_keys([record_keys.pack_key("decision", 9)])
+        memory.mutes.mute_keys([vocabulary.pack_key("decision", 9)])
     with pytest.raises(InvalidInput, match="turn cannot be muted"):
-        memory.mutes.mute_keys([record_keys.pack_key("turn", 1)])
+        memory.mutes.mute_keys([vocabulary.pack_key("turn", 1)])
     with pytest.raises(InvalidInput, match="Nothing"):
         memory.mutes.mute_keys([])
-    memory.mutes.mute_keys([record_keys.pack_key("decision", 1)])
+    memory.mutes.mute_keys([vocabulary.pack_key("decision", 1)])
     memory.purge.run_plan(memory.purge.plan([("decision", 1)]))
     assert memory.database.rows("SELECT * FROM muted") == []
 
@@ -163,11 +160,11 @@ def test_a_prompt_adds_what_bears_on_it_once_within_its_tokens(memory: Memory) -
     number = log_pack(memory, made, "claude-code", "s")
     assert build_prompt_pack(memory, "claude-code", "s", prompt).text == ""
     assert build_prompt_pack(memory, "claude-code", "another", prompt).text
-    kept = injections.get_injection(memory.database, number or 0)
+    kept = agent_log.get_injection(memory.database, number or 0)
     assert kept.text == made.text and kept.question == prompt and "shares" in kept.why["D#1"]
     with memory.database.write("hook", "reply") as write:
-        assert injections.note_cited_records(write, "s", "Because it is full [D#1]. Not [F#9].") == 1
-    assert injections.get_injection(memory.database, number or 0).used == ("D#1",)
+        assert agent_log.note_cited_records(write, "s", "Because it is full [D#1]. Not [F#9].") == 1
+    assert agent_log.get_injection(memory.database, number or 0).used == ("D#1",)
 
 
 @pytest.mark.parametrize("prompt", ["thanks, that looks good", "run the tests again please", "hola, ¿qué tal?", ""])
@@ -193,7 +190,7 @@ def test_a_purge_reaches_what_was_sent(memory: Memory) -> None:
     log_pack(memory, made, "c", "s")
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run_plan(plan)
-    kept = injections.list_injections(memory.database)[0]
+    kept = agent_log.list_injections(memory.database)[0]
     assert "Quokka" not in kept.text and kept.why == {}
 
 

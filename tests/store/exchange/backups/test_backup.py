@@ -20,8 +20,7 @@ from store.conversations.turns import NewTurn
 from store.database.database import Lease
 from store.database.schema import RECORDED_TABLES, register_functions
 from store.database.values import Verbatim
-from store.exchange import backups as backup
-from store.exchange import exporter
+from store.exchange import backups, exporter
 from store.exchange.backups import DAILY_BACKUPS, MONTHLY_BACKUPS, WEEKLY_BACKUPS, backups_to_keep
 from store.exchange.importer import Import
 from store.memory import Memory
@@ -37,8 +36,8 @@ def full(memory: Memory, live: Any) -> Memory:
     return memory
 
 
-def made(memory: Memory) -> backup.Backup:
-    found = backup.make_backup(memory.database)
+def made(memory: Memory) -> backups.Backup:
+    found = backups.make_backup(memory.database)
     assert found is not None
     return found
 
@@ -53,7 +52,7 @@ def hurt(path: str, seed: int) -> None:
 
 
 def folder(memory: Memory) -> Path:
-    return Path(backup.backup_folder(memory.database))
+    return Path(backups.backup_folder(memory.database))
 
 
 def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
@@ -66,7 +65,7 @@ def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
             coming.apply_import()
         assert b"".join(exporter.export_bytes(again.database)) == before
     assert found.step == full.database.value("SELECT max(seq) FROM history") - 1
-    assert backup.verify_backup(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
+    assert backups.verify_backup(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
 
 
 def test_it_is_private_and_alone(full):
@@ -74,7 +73,7 @@ def test_it_is_private_and_alone(full):
     old = os.umask(0)
     try:
         found = made(full)
-        backup.verify_backup(full.database)
+        backups.verify_backup(full.database)
     finally:
         os.umask(old)
     assert os.listdir(folder(full)) == [found.name]
@@ -92,17 +91,17 @@ def test_an_export_is_proven_too(full, tmp_path, packed):
     path = tmp_path / "memory.json"
     exporter.save_export(full.database, str(path), compressed=packed)
     before = full.database.value("SELECT count(*) FROM history")
-    assert backup.verify_backup(full.database, str(path)) == (str(path), "")
+    assert backups.verify_backup(full.database, str(path)) == (str(path), "")
     assert full.database.value("SELECT count(*) FROM history") == before and os.listdir(folder(full)) == []
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert backup.verify_backup(full.database, str(path))[1] != ""
+    assert backups.verify_backup(full.database, str(path))[1] != ""
     path.write_bytes(whole)
     hurt(str(path), 7)
-    assert backup.verify_backup(full.database, str(path))[1] != ""
+    assert backups.verify_backup(full.database, str(path))[1] != ""
     if not packed:
         path.write_bytes(whole.replace(b'"confidence":"high"', b'"confidence":"low"', 1))
-        assert "checksum of facts is another" in backup.verify_backup(full.database, str(path))[1]
+        assert "checksum of facts is another" in backups.verify_backup(full.database, str(path))[1]
     assert os.listdir(folder(full)) == []
 
 
@@ -117,7 +116,7 @@ def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monke
         ("INSERT INTO events(event_type, created_at, origin) VALUES ('a', 'b', 'c')", "more of events comes back"),
     ):
         monkeypatch.setattr(Import, "_adopt_rows", lambda self, write: (adopt(self, write), write.execute(statement)))  # noqa: B023
-        assert problem in backup.verify_backup(full.database, path)[1]
+        assert problem in backups.verify_backup(full.database, path)[1]
 
 
 def test_it_is_one_moment_while_others_write(full):
@@ -125,7 +124,7 @@ def test_it_is_one_moment_while_others_write(full):
     with writing(full):
         steps = [made(full).step for _ in range(3)]
     assert len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
-    assert all(not backup.verify_backup(full.database, one.path)[1] for one in backup.find_backups(full.database))
+    assert all(not backups.verify_backup(full.database, one.path)[1] for one in backups.find_backups(full.database))
 
 
 def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
@@ -135,13 +134,13 @@ def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
     for seed in range(examples(20)):
         Path(found.path).write_bytes(whole)
         hurt(found.path, seed)
-        _, problem = backup.verify_backup(full.database)
+        _, problem = backups.verify_backup(full.database)
         assert problem, seed
-        assert backup.find_backups(full.database)[0].problem == problem
+        assert backups.find_backups(full.database)[0].problem == problem
         assert Path(found.path).exists()
     Path(found.path).write_bytes(whole)
-    assert backup.verify_backup(full.database) == (found.path, "")
-    assert backup.find_backups(full.database)[0].problem == ""
+    assert backups.verify_backup(full.database) == (found.path, "")
+    assert backups.find_backups(full.database)[0].problem == ""
 
 
 def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
@@ -151,61 +150,61 @@ def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     register_functions(connection)
     connection.execute("UPDATE turns SET text = 'goodbye'")
     connection.close()
-    assert backup.verify_backup(full.database) == (found.path, "turns differs from what it was made of")
-    assert backup.backup_status(full.database, full.now)[0] == "wrong"
+    assert backups.verify_backup(full.database) == (found.path, "turns differs from what it was made of")
+    assert backups.backup_status(full.database, full.now)[0] == "wrong"
 
 
 def test_a_file_that_sqlite_cannot_read_is_called_damaged_once(full, tmp_path):
     path = tmp_path / "cut.db"
-    backup.save_backup_as(full.database, str(path))
+    backups.save_backup_as(full.database, str(path))
     path.write_bytes(path.read_bytes()[:20000])
-    assert backup.verify_backup(full.database, str(path))[1] == "SQLite cannot read it"
+    assert backups.verify_backup(full.database, str(path))[1] == "SQLite cannot read it"
     with pytest.raises(DamagedFile, match=r"cut\.db is damaged: SQLite cannot read it") as caught:
-        backup.find_backup_step(full.database, str(path))
+        backups.find_backup_step(full.database, str(path))
     assert f"memoranda health --salvage {path}" in caught.value.next
     path.write_text("# notes\n")
     with pytest.raises(Conflict, match="is not a backup of this memory"):
-        backup.find_backup_step(full.database, str(path))
+        backups.find_backup_step(full.database, str(path))
 
 
 def test_a_backup_that_is_gone_is_told(full):
     found = made(full)
     os.unlink(found.path)
-    (listed,) = backup.find_backups(full.database)
+    (listed,) = backups.find_backups(full.database)
     assert (listed.size, listed.problem) == (None, "its file is gone")
-    assert backup.verify_backup(full.database)[1] == "its file is gone"
-    assert backup.backup_status(full.database, full.now)[2] == "backup damaged"
+    assert backups.verify_backup(full.database)[1] == "its file is gone"
+    assert backups.backup_status(full.database, full.now)[2] == "backup damaged"
     newer = made(full)
-    assert [one.name for one in backup.find_backups(full.database)] == [newer.name]
+    assert [one.name for one in backups.find_backups(full.database)] == [newer.name]
 
 
 def test_looking_at_one_by_name_or_elsewhere(full, tmp_path):
     """By its name alone in the folder, or any file; what is no backup is said so, and the memory itself is refused."""
     found = made(full)
-    assert backup.verify_backup(full.database, found.name) == (found.path, "")
-    backup.save_backup_as(full.database, str(tmp_path / "copy.db"))
-    assert backup.verify_backup(full.database, str(tmp_path / "copy.db"))[1] == ""
-    assert [one.name for one in backup.find_backups(full.database)] == [found.name]
+    assert backups.verify_backup(full.database, found.name) == (found.path, "")
+    backups.save_backup_as(full.database, str(tmp_path / "copy.db"))
+    assert backups.verify_backup(full.database, str(tmp_path / "copy.db"))[1] == ""
+    assert [one.name for one in backups.find_backups(full.database)] == [found.name]
     (tmp_path / "notes.md").write_text("notes")
-    assert "cannot read it" in backup.verify_backup(full.database, str(tmp_path / "notes.md"))[1]
+    assert "cannot read it" in backups.verify_backup(full.database, str(tmp_path / "notes.md"))[1]
     foreign = apsw.Connection(str(tmp_path / "foreign.db"))
     foreign.execute("CREATE TABLE t(x)")
     foreign.close()
-    assert "another program" in backup.verify_backup(full.database, str(tmp_path / "foreign.db"))[1]
+    assert "another program" in backups.verify_backup(full.database, str(tmp_path / "foreign.db"))[1]
     with pytest.raises(Conflict, match="the memory itself"):
-        backup.verify_backup(full.database, full.location.path)
+        backups.verify_backup(full.database, full.location.path)
     with pytest.raises(NotFound):
-        backup.verify_backup(full.database, "nothing.db")
+        backups.verify_backup(full.database, "nothing.db")
 
 
 def test_nothing_is_overwritten_unasked(full, tmp_path):
     path = tmp_path / "copy.db"
     path.write_text("mine")
     with pytest.raises(Conflict, match="is there already"):
-        backup.save_backup_as(full.database, str(path))
+        backups.save_backup_as(full.database, str(path))
     assert path.read_text() == "mine" and sorted(os.listdir(tmp_path)) == [".memoranda", "copy.db"]
-    backup.save_backup_as(full.database, str(path), replace=True)
-    assert backup.verify_backup(full.database, str(path))[1] == ""
+    backups.save_backup_as(full.database, str(path), replace=True)
+    assert backups.verify_backup(full.database, str(path))[1] == ""
 
 
 def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
@@ -213,18 +212,18 @@ def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
     first = made(full)
     full.database.connection.wal_checkpoint()
     with files_limited_to(100_000), pytest.raises(StorageError):
-        backup.make_backup(full.database)
+        backups.make_backup(full.database)
     assert os.listdir(folder(full)) == [first.name]
-    assert backup.verify_backup(full.database) == (first.path, "")
+    assert backups.verify_backup(full.database) == (first.path, "")
     made(full)
 
 
 def test_one_that_is_cancelled_leaves_nothing(full):
     for calls in range(1, 40):
         left = iter([False] * calls)
-        if backup.make_backup(full.database, cancelled=lambda left=left: next(left, True)) is not None:
+        if backups.make_backup(full.database, cancelled=lambda left=left: next(left, True)) is not None:
             break
-        assert os.listdir(folder(full)) == [] and backup.find_backups(full.database) == []
+        assert os.listdir(folder(full)) == [] and backups.find_backups(full.database) == []
     else:
         pytest.fail("it is never done")
 
@@ -240,7 +239,7 @@ def test_going_back_to_one_is_an_ordinary_change(full):
     full.facts.forget([full.facts.ids(full.now)[0]])
     full.events.log("later")
     later = recorded(full)
-    plan = full.plans.plan_moment(backup.find_backup_step(full.database, found.path), found.name)
+    plan = full.plans.plan_moment(backups.find_backup_step(full.database, found.path), found.name)
     full.plans.apply_plan(plan, full.plans.propose_changes(plan))
     assert recorded(full) == before != later
     assert full.database.value("SELECT count(*) FROM events WHERE event_type = 'later'") == 1
@@ -252,12 +251,12 @@ def test_a_strangers_backup_is_no_way_back(full, tmp_path):
     """Its history is not the beginning of this one: it can be imported, and not gone back to."""
     with Memory.open(str(tmp_path / "other.db")) as other:
         other.facts.remember("theirs")
-        backup.save_backup_as(other.database, str(tmp_path / "theirs.db"))
+        backups.save_backup_as(other.database, str(tmp_path / "theirs.db"))
     for name in ("theirs.db", "other.db"):
         with pytest.raises(Conflict, match="not a backup of this memory"):
-            backup.find_backup_step(full.database, str(tmp_path / name))
+            backups.find_backup_step(full.database, str(tmp_path / name))
     with pytest.raises(NotFound):
-        backup.find_backup_step(full.database, full.location.path)
+        backups.find_backup_step(full.database, full.location.path)
 
 
 # by themselves --------------------------------------------------------------------------------------------------------
@@ -278,7 +277,7 @@ def test_a_backup_a_day(full):
     assert maintenance.make_due_backup(full) is None
     clock_of(full).advance(days=0.2)
     assert maintenance.make_due_backup(full) is not None
-    assert len(backup.find_backups(full.database)) == 2
+    assert len(backups.find_backups(full.database)) == 2
     clock_of(full).advance(days=2)
     assert maintenance.make_due_backup(full, most=1000) is None, "what is too large for a command waits for the app"
     config = Path(full.location.path).parent / "config.toml"
@@ -340,7 +339,7 @@ def test_seven_days_four_weeks_and_twelve_months_are_kept(memory):
     for days in [3] * 10 + [1] * 15:
         clock_of(memory).advance(days=days)
         assert maintenance.make_due_backup(memory) is not None
-    found = backup.find_backups(memory.database)
+    found = backups.find_backups(memory.database)
     scheduled = [one for one in found if one.scheduled]
     assert 7 <= len(scheduled) <= 7 + 4 + 12
     assert found[-1].name == by_hand.name
@@ -369,7 +368,7 @@ def test_what_is_kept_is_kept_again(moments):
 
 def test_how_they_stand(full):
     """Age and verdict, in a sentence and in three words."""
-    stand = backup.backup_status
+    stand = backups.backup_status
     assert stand(full.database, full.now)[::2] == ("note", "")
     found = made(full)
     clock_of(full).advance(days=1)
@@ -379,7 +378,7 @@ def test_how_they_stand(full):
     clock_of(full).advance(days=3)
     assert stand(full.database, full.now) == ("note", "One backup, made 4 d ago.", "backup 4 d old")
     Path(found.path).write_bytes(b"x" * 9000)
-    backup.verify_backup(full.database)
+    backups.verify_backup(full.database)
     state, says, short = stand(full.database, full.now)
     assert (state, short) == ("wrong", "backup damaged") and says.startswith(f"{found.name} is damaged: ")
 
@@ -401,7 +400,7 @@ def test_a_name_that_leads_out_of_the_folder_is_no_backup(full, tmp_path, name):
         listed(full, f"gone-{day}.db")
     made(full)
     assert victim.read_text() == "two years of work"
-    assert len(backup.find_backups(full.database)) == 1 and backup.backup_status(full.database, full.now)[0] == "ok"
+    assert len(backups.find_backups(full.database)) == 1 and backups.backup_status(full.database, full.now)[0] == "ok"
 
 
 def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
@@ -411,8 +410,8 @@ def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
     (elsewhere / "thesis.db").write_text("two years of work")
     folder(full).symlink_to(elsewhere)
     listed(full, "thesis.db")
-    for act in (lambda: backup.expire_backups(full.database), lambda: backup.make_backup(full.database)):
+    for act in (lambda: backups.expire_backups(full.database), lambda: backups.make_backup(full.database)):
         with pytest.raises(StorageError, match="symbolic link"):
             act()
-    backup.tidy_backups(full.database)
+    backups.tidy_backups(full.database)
     assert sorted(os.listdir(elsewhere)) == ["old.scratch", "thesis.db"]
