@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from store.base.errors import Unsupported
 
@@ -60,8 +59,7 @@ def stamp_of_status(status: os.stat_result) -> FileStamp:
 Kind = TypeVar("Kind")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What a part does for the core: a value of each class that the core asks it for."""
 
     extensions: tuple[object, ...] = ()

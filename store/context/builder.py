@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from store.base.citations import Citation, parse_citation
 from store.base.errors import InvalidInput, MemorandaError
@@ -79,8 +80,7 @@ def build_system_prompt(who: str = AGENT_ROLE, form: str = ANSWER_FORM) -> str:
 # A context as it is sent, and its content.
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in order, the question last;
     `considered` are the facts that were considered, those in it first. `turn` is the number of the session's last turn.
     `notes` list what could not be read, `ranked_by` is who ordered the facts."""
@@ -256,8 +256,7 @@ MAX_QUESTION_TOKENS = 1_200  # tokens of a question that are sent
 QUESTION_CUT_NOTE = "The question is long: its middle is left out."
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTool:
+class AgentTool(NamedTuple):
     """Result of a tool: its name, and its text unchanged."""
 
     name: str

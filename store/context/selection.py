@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from store.base.citations import cite, find_citations
 from store.base.clock import format_age, whole_days_between
@@ -104,8 +104,7 @@ PART_HEADINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPiece:
+class ContextPiece(NamedTuple):
     """One item that may be sent: its citation (empty for what has no record), its key (`store/base/vocabulary.py`,
     None without one), our own words before it, and its text as it was written."""
 
@@ -125,8 +124,7 @@ class ContextPiece:
         return is_suspicious(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPart:
+class ContextPart(NamedTuple):
     """One part of a context: `text` as it is sent, with heading and fence; `tokens` of that; its items, in order; and
     how many are `left_out` for lack of space."""
 
@@ -237,8 +235,7 @@ MIN_LOW_SIMILARITY = 0.7  # and from which one of low priority is
 MAX_RELATED_FACTS = 5  # facts that are included because they are related to a question
 
 
-@dataclass(frozen=True, slots=True)
-class ConsideredFact:
+class ConsideredFact(NamedTuple):
     """One fact that was considered. `word` is the reason in one word (see `judge_fact`), `why` as part of a sentence;
     `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
     """
@@ -267,8 +264,7 @@ class ConsideredFact:
         return is_suspicious(self.fact.fact)
 
 
-@dataclass(frozen=True, slots=True)
-class FactCircumstances:
+class FactCircumstances(NamedTuple):
     """What is known of a fact besides its own columns. `matched`: it shares a word with the question, or the question
     cites it; `by_words`: no fact is similar to the question in meaning, so words decide."""
 
@@ -345,8 +341,7 @@ MIN_FACT_CHARACTERS = 4  # characters of a fact that is looked for in turns
 FACT_WORD_LETTERS = 5  # letters of a word that identify it
 
 
-@dataclass(frozen=True, slots=True)
-class RankedFacts:
+class RankedFacts(NamedTuple):
     """Keys of facts, the most relevant to a question first, and who ordered them: `rules`, or a model's name."""
 
     ids: tuple[int, ...]
@@ -459,10 +454,10 @@ def _fill_part(
     considered, out = [], []
     for one in order:
         if one.key in taken:
-            considered.append(replace(one, tokens=taken[one.key]))
+            considered.append(one._replace(tokens=taken[one.key]))
         else:
-            out.append(replace(one, included=False, word=REASON_NO_ROOM[0], why=REASON_NO_ROOM[1]))
-    out += [replace(one, included=False, word=REASON_BEYOND[0], why=REASON_BEYOND[1]) for one in beyond]
+            out.append(one._replace(included=False, word=REASON_NO_ROOM[0], why=REASON_NO_ROOM[1]))
+    out += [one._replace(included=False, word=REASON_BEYOND[0], why=REASON_BEYOND[1]) for one in beyond]
     return ChosenFacts(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
 
 

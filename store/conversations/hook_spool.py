@@ -13,8 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from store.base.errors import InvalidInput, MemorandaError, Purged, StorageError
 from store.base.state_files import is_own_signature, sign_bytes
@@ -33,8 +32,7 @@ OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 SEAL_MARK = b"\t"  # separates a line from its signature: JSON writes none of its own
 
 
-@dataclass(frozen=True, slots=True)
-class DrainResult:
+class DrainResult(NamedTuple):
     """Result of a drain: `done` lines imported, `refused` because their text was purged, `broken` ones set aside;
     `trouble` is why the rest still waits, if it does."""
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.models import Summary, Turn, format_summary_line
 from store.base.vocabulary import MODEL_ORIGIN_PREFIX, PERSON_ORIGIN, RULES_ORIGIN
@@ -71,8 +70,7 @@ def _negation() -> re.Pattern[str]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryFields:
+class SummaryFields(NamedTuple):
     """A summary as keys and values: the topic, the things `discussed`, the outcome, the decisions, and the questions
     without an answer; and its author, `rules` or the name of a model. Of small talk every field is empty."""
 
@@ -122,7 +120,7 @@ def fit_summary(
 
     def take(**fields: Any) -> bool:
         nonlocal kept
-        more = replace(kept, **fields)
+        more = kept._replace(**fields)
         fits = (
             count_tokens(
                 format_summary_line(more.topic, more.discussed, more.outcome, more.decisions, more.open_questions)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import Citation
 from store.base.clock import from_ms
@@ -54,8 +54,7 @@ SENTENCE_ENDS = (
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class TextPiece:
+class TextPiece(NamedTuple):
     """Some lines of a text, `first` to `last` counted from 1, under `heading`, the path of headings above them."""
 
     first: int

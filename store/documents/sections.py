@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 from store.base.errors import Conflict, InvalidInput, MemorandaError
 from store.database.database import Database, Transaction
@@ -24,8 +24,7 @@ _BOM = "\ufeff"
 _LATER = "Nothing was changed."
 
 
-@dataclass(frozen=True, slots=True)
-class SectionFile:
+class SectionFile(NamedTuple):
     """A text file, in parts: the text `before` the section, its `lines`, the text `after` it. `version` is that of the
     section, None where there is none; `first` is the number of its first line, from 1; `newline` ends the lines that
     are written."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.base.citations import cite, find_citations
 from store.base.clock import parse_moment, to_ms
@@ -22,8 +22,7 @@ AT_WORK_MS = 15 * 60_000  # an agent with a call within this time is shown as wo
 MAX_CALL_CITATIONS = 100  # citations that are kept of one call
 
 
-@dataclass(frozen=True, slots=True)
-class AgentCall:
+class AgentCall(NamedTuple):
     """One call: `name` of the tool or hook event, `milliseconds` it took, `tokens` of its answer, `problem` the code of
     the error it ended with; the citations that it read and wrote."""
 
@@ -40,8 +39,7 @@ class AgentCall:
     writes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentActivity:
+class AgentActivity(NamedTuple):
     """What one agent did: its name as `connect` knows it, the names it introduced itself by, the model it reported
     last, when it was active last, whether that was within the last minutes, calls today, tokens that were put into its
     context today, proposals it made that wait, and how many it made in all."""
@@ -169,8 +167,7 @@ INJECTED_KINDS = (*KIND_NUMBERS, "global")  # kinds of records
 MAX_LINE_TOKENS = 60  # of one record: a longer one is cut, and memory_get gives the whole
 
 
-@dataclass(frozen=True, slots=True)
-class PackLine:
+class PackLine(NamedTuple):
     """One record as it may stand in a pack: its citation, our own words before it, its text as it was written, why it
     is there, and the origin of what nobody confirmed ("" of what is known)."""
 
@@ -187,8 +184,7 @@ class PackLine:
         return format_fence_item(self.start, shorten_to_tokens(self.text, MAX_LINE_TOKENS))
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """A text to be put into an agent's context, of `tokens`; empty if there is nothing to say. `lines` are the records
     in it, `event` what it is for, `question` the prompt that it was made for."""
 
@@ -203,8 +199,7 @@ class Pack:
         return tuple(line.citation for line in self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Injection:
+class Injection(NamedTuple):
     """One text that an agent was sent: for a start, a prompt, a context it asked for, or a recovery (`event`). `why`
     says of each citation in it why it was sent, `used` are those that the reply cited."""
 

@@ -6,8 +6,8 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import checkout_root
@@ -23,8 +23,7 @@ HOOK_FILE = "memoranda_hook.py"
 EDIT_SET, EDIT_APPEND, EDIT_WHOLE, EDIT_LINE = "set", "append", "whole", "line"
 
 
-@dataclass(frozen=True, slots=True)
-class ClientPlace:
+class ClientPlace(NamedTuple):
     """Where a client is connected: `scope`; `root`, the project's folder; the person's `home` and variables; the
     `command` that starts us, in words, and `hook`, the Python and the file that it runs at each event (see
     `hook_program`): empty where a client was connected before there was one, or where the file is shared."""
@@ -69,8 +68,7 @@ class ClientPlace:
         return f"test ! -f {shlex.quote(self.hook[1])} || exec {command}" if self.hook else command
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEdit:
+class ConfigEdit(NamedTuple):
     """One change of one file. `form`: `set` the value at `path` (JSON, or TOML by its name), `append` an element to the
     array there, `whole`: the file is ours, `line`: one line more. `alone`: the client writes the file all the time, so
     nothing of it is kept but what stood at the path."""
@@ -82,8 +80,7 @@ class ConfigEdit:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HealthCheck:
+class HealthCheck(NamedTuple):
     """How a client's own command says that it sees our server: the `words` after its program, a text that the line
     about us contains (`line`), and texts of which that line has one if all is well (`good`)."""
 
@@ -92,8 +89,7 @@ class HealthCheck:
     good: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AgentClient:
+class AgentClient(NamedTuple):
     """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there;
     `installs` what the client itself puts into a folder of its configuration that it finds."""
 

@@ -17,9 +17,9 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
 
@@ -83,8 +83,7 @@ _FAILURE_MARKS = {"✗", "✘"}  # what clients put before a server that failed
 _WAITING_WORDS = ("Pending approval", "Disabled", "untrusted")
 
 
-@dataclass(frozen=True, slots=True)
-class ClientReport:
+class ClientReport(NamedTuple):
     """How a client sees us: `state` is ok, waits (for the person), failed or absent; `says` is that in a sentence."""
 
     state: str
@@ -655,7 +654,7 @@ def examine_agents(
         elif quick:
             yield Finding(client.name, OK, f"{client.title} is connected.")
         else:
-            for seen in ask_client(client, replace(place, environ=environ)):
+            for seen in ask_client(client, place._replace(environ=environ)):
                 yield Finding(client.name, OK if seen.state == CLIENT_OK else NOTE, seen.says)
     checkout = checkout_root(root)
     if checkout and has_wanted_git_hooks(checkout):

@@ -12,8 +12,8 @@ import shlex
 import stat
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from store.base.citations import SHORT_SHA_LENGTH, cite
 from store.base.state_files import delete_state, read_state, state_name_of, write_state
@@ -108,8 +108,7 @@ HOOK_SHELLS = ("sh", "bash", "dash", "ash", "ksh", "zsh")
 MAX_HOOK_BYTES = 1_000_000  # bytes of a hook, and of a message
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledHook:
+class InstalledHook(NamedTuple):
     """What became of one of git's hooks: `state` is added, there (it was there already), removed, none, or refused,
     which `says` why."""
 

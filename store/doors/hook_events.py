@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.ingest.formats import split_program_text
 from store.text.words import reduce_to_one_line
@@ -50,8 +50,7 @@ TASK_TOOLS = (
 )  # see `LIST_TOOLS`
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Who reports: the `folder` and the `variables` that the client started its hook with, and the memory that `--db`
     names, None without one. The folder is empty where it was deleted meanwhile."""
 

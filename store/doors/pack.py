@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from dataclasses import replace
 from functools import partial
 
 from store.base.citations import cite, parse_citation
@@ -580,7 +579,7 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
         citation=point.citation, since=format_how_long_ago(memory.now, point.created_at)
     )
     made = fill_pack(lines, heading, RECOVERY_TOKENS, PACK_RECOVERY)
-    return replace(made, lines=tuple(line for line in made.lines if line.key))
+    return made._replace(lines=tuple(line for line in made.lines if line.key))
 
 
 def _checkpoint_line(cited: str, what: str, text: str, notes: dict[str, str], by: dict[str, str]) -> PackLine:

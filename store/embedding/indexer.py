@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.base.vocabulary import KIND_NUMBERS, RECORD_KEY_MASK, unpack_key
 from store.database.database import Database, Lease, LeaseLost, Transaction
@@ -140,8 +139,7 @@ CancelCheck = Callable[[], bool]
 SayTrouble = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class IndexResult:
+class IndexResult(NamedTuple):
     """The result of a run: numbers of texts embedded, with a cached vector, refused by the model, and left in the
     queue."""
 
@@ -151,8 +149,7 @@ class IndexResult:
     left: int = 0
 
 
-@dataclass(frozen=True)
-class _QueuedText:
+class _QueuedText(NamedTuple):
     """A row of the queue: `id` of its passage, and the text to embed with its `digest`, which is None if the passage is
     gone."""
 

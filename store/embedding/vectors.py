@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.base.runtime import IsCancelled, never_cancelled
 from store.database.connection import bind_integers
@@ -168,8 +167,7 @@ MAX_COSINE_ERROR = 1e-5  # upper bound of the error of a cosine computed with 32
 MAX_CACHED_MATRICES = 3  # memories whose codes are cached at once
 
 
-@dataclass(frozen=True, slots=True)
-class VectorStatus:
+class VectorStatus(NamedTuple):
     """The state of the vectors. `serving` and `building` are fingerprints, "" for none; `left` of `total` passages
     wait; `refused` is the number that could not be embedded; `error` is the last error of the background work, "" after
     a good run."""

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
@@ -44,8 +44,7 @@ REPOSITORY_KEY = (
 _BOUND = "(evidence LIKE '% ~%' OR evidence LIKE '%\"C#%' OR evidence LIKE '%\"http%' OR evidence LIKE '%\"$ %')"
 
 
-@dataclass(frozen=True, slots=True)
-class BoundEvidence:
+class BoundEvidence(NamedTuple):
     """An item of a record's evidence, by the record's citation: `state` in a word, empty before it was looked at;
     `place` where it is now, if elsewhere; `at` when it was looked at; `says` what a run gave."""
 

@@ -11,10 +11,9 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from store.base.citations import parse_citation
@@ -44,8 +43,7 @@ _PLACED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceItem:
+class EvidenceItem(NamedTuple):
     """A text of a record's evidence, read: `target` is a path below the project, a sha, an address or a command;
     `first` and `last` are lines, 0 for a whole file; `digest` is that of `digest_lines`."""
 
@@ -392,8 +390,7 @@ def _indentation(line: bytes) -> int:
 # Look at files, symbols and commits again: whether each is what it was. Nothing is run and nothing is written.
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceLook:
+class EvidenceLook(NamedTuple):
     """What was seen: a state of `EVIDENCE_STATES`, and where it is now if that is elsewhere."""
 
     state: int

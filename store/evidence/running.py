@@ -12,9 +12,9 @@ import selectors
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
 from hashlib import sha256
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 from store.base.state_files import delete_state, read_state, state_name_of, write_state
 from store.evidence.items import CHANGED, GONE, HOLDS, MOVED, UNSEEN, URL_ITEM, EvidenceItem
@@ -28,8 +28,7 @@ NOT_FOUND_STATUSES = (126, 127)
 _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRun:
+class EvidenceRun(NamedTuple):
     """What a run gave: a state, where an address leads now, a digest of the answer, what happened in a few words."""
 
     state: int

@@ -16,10 +16,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import apsw
 
@@ -300,8 +299,7 @@ _TAG_START = re.compile(r"(?<!\S)#(?=\S)")
 _LINK_MARKS = re.compile(r"[\[\]()]")
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedRecord:
+class ExportedRecord(NamedTuple):
     """A fact, or a decision with its `chosen`; `verified` is when a person said or confirmed it, else empty."""
 
     citation: str

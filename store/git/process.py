@@ -11,8 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from store.base.errors import MemorandaError
 from store.base.runtime import IsCancelled, never_cancelled
@@ -59,8 +58,7 @@ class ObjectNeverFetched(GitError):
     """The object is one that a partial clone left on the server."""
 
 
-@dataclass(frozen=True, slots=True)
-class GitProcess:
+class GitProcess(NamedTuple):
     """A running git, and its output."""
 
     process: subprocess.Popen[bytes]

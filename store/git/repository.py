@@ -12,8 +12,8 @@ import re
 import stat
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from store.base.runtime import IsCancelled, never_cancelled, read_file_stamp
 from store.git.process import GitError, GitProcess, ObjectNeverFetched, run_git
@@ -27,8 +27,7 @@ _HUNK_HEADER = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 DiffHunk = tuple[int, int, int, int]  # first line and number of lines before, and after
 
 
-@dataclass(frozen=True, slots=True)
-class GitMove:
+class GitMove(NamedTuple):
     """What became of a file: its `path` now, empty if it is gone, and the parts in which it changed, in order."""
 
     path: str
@@ -357,8 +356,7 @@ _DIFF_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CommitInfo:
+class CommitInfo(NamedTuple):
     """A commit and its size, a merge measured against its first parent and a root commit against nothing.
 
     `sha` has 40 or 64 hexadecimal digits; `message` is whole, without trailing newlines; `author` is a name after the
@@ -376,8 +374,7 @@ class CommitInfo:
     measured: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CommitDiff:
+class CommitDiff(NamedTuple):
     """A commit's summary of files and its patch. `truncated` means that more follows.
 
     The cut is at the end of a line, unless the last one is longer than half of the limit.

@@ -7,9 +7,8 @@ recovery must not have less because the newest checkpoint is one of every five m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
@@ -47,8 +46,7 @@ CHANGE_WORDS = {  # (table, change of the record) → the word for its count
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointContents:
+class CheckpointContents(NamedTuple):
     """`summary` is a line on the topic, `changed` one on how much happened since the previous checkpoint, both together
     CHECKPOINT_SUMMARY_TOKENS at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation,
     status, text}, those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first;
@@ -152,7 +150,7 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
         window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned
     )
     summary, changed = _summarize_contents(database, now, held)
-    return replace(held, summary=summary, changed=changed)
+    return held._replace(summary=summary, changed=changed)
 
 
 # the summary: the topic, and how much changed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse_citation
@@ -308,5 +308,5 @@ def _update_contents(database: Database, checkpoint: Checkpoint, held: Checkpoin
         decisions.append(decision)
     left_out = len(held.tasks) + len(held.decisions) - len(tasks) - len(decisions)
     return RecoveredCheckpoint(
-        checkpoint, replace(held, tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out
+        checkpoint, held._replace(tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out
     )

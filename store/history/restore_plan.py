@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -538,8 +538,7 @@ def _find_existing_keys(database: Database, parent: str, targets: Iterable[Any])
 RESTORE_STRATEGIES = ("replace", "mine", "add")
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
+class PlannedChange(NamedTuple):
     """One record that would change: its current state and the one it would have.
 
     `kind` and `citation` identify it (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are
@@ -570,8 +569,7 @@ class PlannedChange:
     blocked: str
 
 
-@dataclass(frozen=True, slots=True)
-class RestorePlan:
+class RestorePlan(NamedTuple):
     """What would change, newest change first; computed when history's newest step was `at`.
 
     `reason` is that of the step it will be, empty for a plan that is only shown. `undoes` is the step that it undoes,
@@ -595,8 +593,7 @@ class RestorePlan:
         return reach_all([index], lambda i: users.get(i, ()))
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedRestore:
+class AppliedRestore(NamedTuple):
     """Result of applying a plan: a step of history, how many records, and the checkpoint taken just before."""
 
     seq: int
@@ -677,8 +674,7 @@ class Plans:
             if change.by_hand and change.now is not None and change.then is not None:
                 then = {**change.then, **change.mine}
                 if then != change.now:
-                    change = replace(
-                        change,
+                    change = change._replace(
                         then=then,
                         by_hand=False,
                         sign=change_sign(change.now, then),
@@ -686,7 +682,7 @@ class Plans:
                         says=describe_revert(change.now, then),
                     )
             changes.append(change)
-        return replace(plan, changes=tuple(changes))
+        return plan._replace(changes=tuple(changes))
 
     def propose_changes(self, plan: RestorePlan, strategy: str = "replace") -> frozenset[int]:
         """Return the changes chosen by default: all that neither clash nor are blocked (`replace`); of those, none that

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import days_before
@@ -177,8 +176,7 @@ _INSTEAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionMatch:
+class DecisionMatch(NamedTuple):
     """A decision that a text contradicts or repeats; `how` is a word of `cues`."""
 
     decision: Decision
@@ -349,8 +347,7 @@ MIN_CLUSTER, MAX_CLUSTER = 3, 6  # facts that one sentence replaces
 FACT_CANDIDATES = 40  # facts that one text is compared with
 
 
-@dataclass(frozen=True, slots=True)
-class FactPair:
+class FactPair(NamedTuple):
     """Two facts: `how` is a word of `cues`, `score` their similarity from 0 to 1."""
 
     one: Fact
@@ -359,8 +356,7 @@ class FactPair:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarFact:
+class SimilarFact(NamedTuple):
     """A fact similar to a text: a word of `cues`, and the similarity from 0 to 1."""
 
     fact: Fact
@@ -368,8 +364,7 @@ class SimilarFact:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicatesResult:
+class DuplicatesResult(NamedTuple):
     """Result of a pass: the ids of its new proposals, how many pairs and groups were found, how many facts contradict a
     later decision, and how many were compared; `left` of the findings wait for the next pass. `meaning` is whether a
     model's vectors were used."""

@@ -8,8 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, ExitStatus, InvalidInput, MemorandaError
@@ -53,8 +52,7 @@ from store.search.lookup import get_record
 # Evidence: check whether quoted words are still in the place they were quoted from.
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(NamedTuple):
     """Why a piece of evidence no longer holds: `says` in a sentence, `then` what was quoted or known, `now` the current
     text (empty if there is none)."""
 
@@ -148,8 +146,7 @@ class DoubtfulProposal(Conflict):
         self.doubts = tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class InboxChoice:
+class InboxChoice(NamedTuple):
     """A person's decision on a proposal: `verb` is one of INBOX_VERBS, `edited` their own words instead of its text,
     `fact` the one to merge it with or to supersede."""
 
@@ -159,8 +156,7 @@ class InboxChoice:
     fact: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InboxDecision:
+class InboxDecision(NamedTuple):
     """Result of choices: the fact of each accepted proposal (None where one was forgotten, or a decision recorded), the
     ids that were `rejected`, those `left` waiting, each with the reason, and the `decisions` recorded, by proposal."""
 

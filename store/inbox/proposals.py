@@ -5,8 +5,7 @@ Every refusal is raised before anything is written.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import from_ms, to_ms
@@ -30,8 +29,7 @@ from store.records.workflow import proposal_fact_ids
 MAX_QUOTE = 1_000  # characters of a quoted span; a longer one is stored by its beginning
 
 
-@dataclass(frozen=True, slots=True)
-class ProposalQuestion:
+class ProposalQuestion(NamedTuple):
     """A proposal to be made; see `Inbox.propose`. `said` is when a person said it explicitly: it is proposed again if
     their rejection is older. With `anyone` an earlier proposal counts whatever its origin."""
 

@@ -7,7 +7,7 @@ when the application closes; after three failures a turn is not given to the mod
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from store.base.errors import ModelFailed
 from store.base.models import Turn
@@ -226,7 +226,7 @@ def _plan_decisions(model: ModelSession, turn: Turn) -> Iterator[LearningAction]
     for sentence in deciding[:MOST_SENTENCES_ASKED]:
         draft = ask_decision(model, sentence)
         if draft is not None:
-            found = replace(fact_of_sentence(sentence, own=False), domain="decisions")
+            found = fact_of_sentence(sentence, own=False)._replace(domain="decisions")
             yield LearningAction("add", found, None, f"it was decided, as {model.name} reads it", False, draft)
 
 

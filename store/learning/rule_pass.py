@@ -7,7 +7,7 @@ are written in the transaction that removes it. A crash at any time loses nothin
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from operator import add
 from typing import NamedTuple
 
@@ -110,8 +110,7 @@ def find_most_alike(text: str, known: Sequence[KnownFact]) -> KnownFact | None:
 STRANGER_ORIGINS = ("mcp:", "import:", "file")
 
 
-@dataclass(frozen=True, slots=True)
-class LearningAction:
+class LearningAction(NamedTuple):
     """One planned write: a proposal of this `kind` (`add`, `confirm`, `supersede`, `correct`), or `at_once` a new or a
     confirmed fact. `found` is what was said, `target` the fact concerned, `why` the reason shown with a proposal,
     `decision` the draft of a decision that is proposed and no fact, `instead_of` the one that it takes the place of."""
@@ -142,7 +141,7 @@ def plan_actions(turn: Turn, database: Database) -> list[LearningAction]:
     if is_own_turn(turn):
         return planned
     why = "it came with a conversation that was brought in"
-    return [replace(action, at_once=False, why=why) if action.at_once else action for action in planned]
+    return [action._replace(at_once=False, why=why) if action.at_once else action for action in planned]
 
 
 def is_own_turn(turn: Turn) -> bool:
@@ -296,7 +295,7 @@ def _action_as_of_now(write: Transaction, turn: Turn, action: LearningAction) ->
     if not action.found.explicit:
         return None
     why = f"it was said before {cite('fact', action.target)} was, and does not agree with it"
-    return replace(action, target=None, kind="add", why=why)
+    return action._replace(target=None, kind="add", why=why)
 
 
 def _learning_reason(turn: Turn, learned: LearningResult) -> str:

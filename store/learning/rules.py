@@ -7,7 +7,7 @@ doubtful or only told becomes a proposal.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from store.learning.sentences import (
@@ -416,7 +416,7 @@ def find_lasting_sentences(role: str, text: str) -> list[Sentence]:
         if any(states_lasting(part.text_in(folded), part.text_in(written)) for part in parts):
             kept = [part for part in parts if not states_nothing_lasting(part.text_in(folded))]
             start, end = kept[0].start, len(written) if kept[-1] == parts[-1] else kept[-1].end
-            found.append(replace(sentence, text=written[start:end], folded=folded[start:end]))
+            found.append(sentence._replace(text=written[start:end], folded=folded[start:end]))
     return found
 
 
@@ -559,8 +559,7 @@ _REDACTED_PART = re.compile(r"(?<![^,;.])[^,;.]*\[REDACTED:\w+\][^,;.]*")  # wha
 LATER_REASON = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractedFact:
+class ExtractedFact(NamedTuple):
     """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: the person asked for it, so
     it needs no confirmation; `own`: the person certainly said it themselves; `why` is the reason in words, or why to
     ask about it."""
@@ -699,7 +698,7 @@ def _fact_of_request(sentence: Sentence, request: Request) -> ExtractedFact | No
 
 def _to_be_asked(found: ExtractedFact, why: str) -> ExtractedFact:
     """Return a fact as a fact to ask about."""
-    return replace(found, confidence="medium", explicit=False, own=False, why=why) if found.explicit else found
+    return found._replace(confidence="medium", explicit=False, own=False, why=why) if found.explicit else found
 
 
 def _standing_rule(sentence: Sentence) -> ExtractedFact | None:

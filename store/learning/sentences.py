@@ -10,7 +10,6 @@ doubtful. Every pattern here takes time in proportion to the text (`tests/store/
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -500,8 +499,7 @@ _LIST_MARK = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")
 BULLET_REACH = 12  # characters before a sentence that are searched for a bullet or number
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence: `text` in one line; `folded` the same without capitals and accents, letter by letter; `quote` as it
     stands in the turn. `doubt` says why it may not be the person's own, empty if it is. `passed`: probably not their
     own, so only an explicit request for memory counts; `later`: a paragraph or a log went before; `bullet`: it is a

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -73,8 +72,7 @@ class CitedSentence(NamedTuple):
     hostile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LibrarianAnswer:
+class LibrarianAnswer(NamedTuple):
     """An answer. `parts` are its sentences, `sources` the records considered, in order, `odds` a model's log odds for
     each. `by` is the model that ordered them, empty where rules did, and `note` says why they did. `filter` is the
     search-bar filter of a question about the data. `nothing`: no record answers; `near` then names the nearest.
@@ -145,8 +143,7 @@ class Retriever(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSource:
+class AnswerSource(NamedTuple):
     """A record for an answer, and its links: (the name of a sentence, the other end). `hostile`: it looks like an
     instruction to an agent. `span`: the (field, start, end) that a model chose. `start`: the character of its text at
     which the passage begins that a search found. `happened`: how it changed `at` a time, in the words of a change's

@@ -12,7 +12,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from math import inf
 from queue import Empty, SimpleQueue
 from socket import SHUT_RDWR, socket
@@ -737,8 +736,7 @@ RESUME_HINT = "Pull it again: it continues where it stopped."
 MAX_SERVER_MESSAGE = 160  # characters of a server's message that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class PullResult:
+class PullResult(NamedTuple):
     """Progress of a pull: the server's status text, bytes `done` of `total`; both 0 until the size is known."""
 
     status: str

@@ -94,8 +94,7 @@ class SentenceChoice:
     sentence: int
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The citations in order, with the log odds of those that were judged; `answers`: whether any of them answers.
     `trouble` is why not all were judged."""
 
@@ -217,7 +216,7 @@ def find_changed_records(
         and matches_author(one.actor, filters.get("by", ""))
     }
     found = load_sources(memory.database, find_records(memory.database, map(parse_citation, told)))
-    found = [replace(one, happened=told[one.citation].says, at=told[one.citation].at) for one in found]
+    found = [one._replace(happened=told[one.citation].says, at=told[one.citation].at) for one in found]
     if state not in ("", "progress"):  # of an iteration history does not know when it began
         return found, len(found)
     others = [one for one in matches if one.citation not in told]
@@ -294,8 +293,7 @@ class Librarian:
         elif answer is None:
             answer = self._answer_by_search(asked, chat, last, why, first, waiting)
         leans = bool(last) and (asked.follows or answer.nothing)
-        return replace(
-            answer,
+        return answer._replace(
             seconds=time.monotonic() - begin,
             topic=last.topic if last and leans else asked,
             ground=last.ground if last and answer.nothing else answer.citations,
@@ -518,7 +516,7 @@ class Librarian:
         hits = (found.hits or found.nearest)[:MAX_JUDGED]
         begins = {hit.citation: hit.start for hit in hits}
         matches = load_sources(self._memory.database, [hit.record for hit in hits])
-        matches = [replace(one, start=begins.get(one.citation, 0)) for one in matches]
+        matches = [one._replace(start=begins.get(one.citation, 0)) for one in matches]
         far = {hit.citation for hit in hits if hit.level == FAR_HIT}
         return sorted(matches, key=lambda one: (one.hostile, one.citation in far)), found
 
@@ -551,7 +549,7 @@ class Librarian:
         except (ModelFailed, IndexError):  # it names no sentence
             return source
         first, last = find_quote_span(text[start:end], (), LONG_FIELD)
-        return replace(source, span=(field, start + first, start + last))
+        return source._replace(span=(field, start + first, start + last))
 
     def _select_readable(self, matches: Sequence[AnswerSource]) -> list[AnswerSource]:
         """Return the sources that a model may read: without facts that a person has not accepted or keeps out of

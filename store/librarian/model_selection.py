@@ -10,11 +10,10 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from math import inf
 from shutil import which
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from store.base.errors import ModelFailed
 from store.base.runtime import DISABLED_PARTS_VARIABLE, IsCancelled, is_part_disabled, never_cancelled
@@ -59,8 +58,7 @@ def is_cloud_model(name: str) -> bool:
     return name.endswith(("-cloud", ":cloud"))
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledModel:
+class InstalledModel(NamedTuple):
     """A model that the server lists. `size` in bytes; `parameters` and `quantization` as Ollama writes them ("3.1B",
     "Q4_K_M"), empty where unknown; `loaded`: it is in memory and answers at once; `remote`: it runs on other
     machines."""
@@ -78,8 +76,7 @@ class InstalledModel:
         return not self.remote and not any(part in self.name.lower() for part in _NO_CHAT_NAMES)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ServerInfo(NamedTuple):
     """The state of the server; `trouble` is why it could not be read, None where it answered."""
 
     address: str
@@ -112,7 +109,7 @@ def read_server_info(address: str, seconds: float = SERVER_REPLY_SECONDS) -> Ser
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)
     return ServerInfo(
-        address, version[:MAX_MODEL_FIELD], tuple(replace(model, loaded=model.name in loaded) for model in found)
+        address, version[:MAX_MODEL_FIELD], tuple(model._replace(loaded=model.name in loaded) for model in found)
     )
 
 
@@ -192,8 +189,7 @@ SELECTION_ORDER = (f"${MODEL_VARIABLE}", "agent.model", MODEL_FAMILY, "any", "ru
 """Where the name of the model comes from, in order; the first with an available model is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionStep:
+class SelectionStep(NamedTuple):
     """One step of the selection: `who` names the model (one of SELECTION_ORDER); `taken`, or the `reason` why not and
     what to do (`next`)."""
 
@@ -340,8 +336,7 @@ def get_named_models(config: Config) -> dict[str, str]:
 # Status of the model: the server, its models, which model is selected and why.
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
+class ModelStatus(NamedTuple):
     """The selected model (empty: none, rules are used), `mode` fast, smart or off, the selection `steps`, one for each
     of SELECTION_ORDER, and the state of the server (`look`)."""
 
@@ -395,8 +390,7 @@ MIN_COLD_SECONDS = 0.3  # seconds of loading from which the model counts as cold
 PROBE_SECONDS = 120.0  # timeout in seconds, loading included
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ProbeResult(NamedTuple):
     """The result: the answer, `seconds` in all, of which `loading` the model took so many, and the number of `tokens`
     written, at `rate` a second (None where the server does not report it)."""
 

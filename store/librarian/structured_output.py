@@ -8,8 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from store.base.clock import days_before
 from store.base.errors import ModelFailed
@@ -41,8 +40,7 @@ TASK_FALLBACKS = {
 """What each task uses where the model's answer cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCall:
+class LoggedCall(NamedTuple):
     """One call. `dropped` is why its answer, or a part of it, was not used, and `fallback` what was used instead; both
     are empty where all of it was used. `seconds` is how long it took."""
 
@@ -104,8 +102,7 @@ def expire_model_calls(database: Database, now: str) -> None:
 MODEL_LEASE = "model"  # held by the process that runs the model over queued turns
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStats:
+class ModelStats(NamedTuple):
     """The use of the model in a memory, for the top line: `seconds` of the last answer (None before the first),
     `queued` turns, how often the model was `asked`, how often rules were used in its place (`by_rule`), and whether any
     process is `working` with it now."""

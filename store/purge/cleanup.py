@@ -13,8 +13,8 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
 import apsw
 
@@ -41,8 +41,7 @@ from store.purge.word_search import PurgedTexts, find_strings
 CleanBackup = Callable[[Database], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class CleanupResult:
+class CleanupResult(NamedTuple):
     """State of the cleaning. `pending` is why it is not done yet, empty if it is; `rewritten` and `removed` are names
     of backups, `unread` those that could not be examined."""
 
@@ -297,7 +296,7 @@ def clean_up_after_purge(
         with database.write("agent", "purge") as write:  # unless another purge added more to do
             write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(PURGE_NOTE), Verbatim(value)))
         database.checkpoint_wal()
-    return replace(done, pending=why)
+    return done._replace(pending=why)
 
 
 def _clean_index_and_log(database: Database) -> str:

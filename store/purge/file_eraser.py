@@ -12,8 +12,8 @@ import stat
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, MemorandaError, NotFound
@@ -257,8 +257,7 @@ GUARD_LABEL = "kept by guard"
 GUARD_UNREADABLE = "guard cannot read what it keeps"
 
 
-@dataclass(frozen=True, slots=True)
-class SealedTexts:
+class SealedTexts(NamedTuple):
     """What the part `tools` does with the versions that guard keeps: lists the places that have the words; yields every
     text, as far as it can be read; says how many bytes there are, and in which encodings a text was found; cuts the
     words out of places; deletes all of it. Each but the second raises MemorandaError."""

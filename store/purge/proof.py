@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import BACKUPS_FOLDER
@@ -37,8 +37,7 @@ NOT_SEARCHED_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PurgeVerdict:
+class PurgeVerdict(NamedTuple):
     """Result for one file: its `size` in bytes, -1 if it could not be read, and the encodings in which a text was
     `found`."""
 
@@ -47,8 +46,7 @@ class PurgeVerdict:
     found: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PurgeTraces:
+class PurgeTraces(NamedTuple):
     """What is left of texts: a verdict on every file, and the `places` in the memory and in files that contain them."""
 
     verdicts: tuple[PurgeVerdict, ...]

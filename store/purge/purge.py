@@ -3,8 +3,8 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
@@ -104,8 +104,7 @@ MIN_SEARCHED_LENGTH = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRecord:
+class PlannedRecord(NamedTuple):
     """A record to be purged: `kind`, `citation`, its row's `table` and `key`, its own `text`, and `why` it is
     listed."""
 
@@ -135,8 +134,7 @@ class PurgePlan:
         return frozenset(index for index, place in enumerate(self.places) if place.can)
 
 
-@dataclass(frozen=True, slots=True)
-class PurgeResult:
+class PurgeResult(NamedTuple):
     """Result of a purge: records `purged`, places `scrubbed`, places `left` unchanged, what `complete_purge` returned,
     and the `files` that were cut, each with what remains in it."""
 
@@ -290,7 +288,7 @@ class Purge:
         release_memories()
         finished = complete_purge(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
-            replace(place, what=f"{GUARD_LABEL if place.table == GUARD_TABLE else 'your file'}: {why}", can=False)
+            place._replace(what=f"{GUARD_LABEL if place.table == GUARD_TABLE else 'your file'}: {why}", can=False)
             for place, why in refused.items()
         )
         were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]

@@ -7,7 +7,7 @@ searched all the same.
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.base.location import MEMORANDA_FOLDER, saved_transcripts_folder
 from store.base.state_files import TEAMS_FOLDER, state_folder, team_folder
@@ -28,8 +28,7 @@ HISTORY_TABLE = "history"  # reported with the records that it is of
 WORDLESS_TABLE = "none"  # no words of people
 
 
-@dataclass(frozen=True, slots=True)
-class TextTable:
+class TextTable(NamedTuple):
     """A table: `words` are the columns that hold words of people; `names` those that hold names of writers, files and
     steps, which are reported where they contain the words and never cut; `other` those with neither: closed lists,
     times, digests, numbers and vectors."""
@@ -167,8 +166,7 @@ def list_text_tables(database: Database) -> Iterator[tuple[str, TextTable]]:
 # files
 
 
-@dataclass(frozen=True, slots=True)
-class TextFiles:
+class TextFiles(NamedTuple):
     """Files that may keep text: `find` returns their paths for a memory, of a project's folder or of none.
     `reach` describes how a purge changes them, empty where it cannot: then they are only named. `derived` is whether
     they are written from records: a single word in any other file is not taken from a record."""

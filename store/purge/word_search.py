@@ -7,9 +7,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ahocorasick_rs import AhoCorasick, Implementation
@@ -343,8 +342,7 @@ NAME_NOTE = "a name, which is not changed"
 _WORD_CHARACTER = re.compile(r"\w")
 
 
-@dataclass(frozen=True, slots=True)
-class RemainingMatch:
+class RemainingMatch(NamedTuple):
     """A place that contains words which are purged elsewhere.
 
     `citation` names it, `table` and `key` are its row, or ("file", its path). `what` describes it, `text` is the text

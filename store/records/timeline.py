@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from store.base.clock import DAY_MS, days_before, to_ms, whole_days_between
 from store.base.errors import InvalidInput
@@ -160,8 +160,7 @@ AGE_BIN_DAYS, AGE_BINS = (
 )  # days of a bar of the ages, and how many bars there are; the last holds all that are older
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(NamedTuple):
     """A figure over time: its `name`, what it `means`, its `unit`, and `values` beside `labels`; None where nothing
     was counted."""
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from store.base.errors import InvalidInput
 from store.redaction import REDACTION_MARKER
@@ -23,8 +23,7 @@ MAX_PASSES = 4
 """How often a text is read, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFinding:
+class SecretFinding(NamedTuple):
     """The position of a secret, in offsets of the original text. Never the secret itself."""
 
     label: str

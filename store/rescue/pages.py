@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import apsw
 
@@ -203,8 +204,7 @@ COLUMN_CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class FoundColumn:
+class FoundColumn(NamedTuple):
     name: str
     type: str
     required: bool  # NOT NULL, and without a default

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import Citation, parse_citation
 from store.base.clock import DAY_MS, format_how_long_ago, to_ms
@@ -47,8 +46,7 @@ LOOKUPS_KEY, ANSWERED_KEY = "answers.looked", "answers.given"
 CACHE_COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
 
 
-@dataclass(frozen=True, slots=True)
-class CachedAnswer:
+class CachedAnswer(NamedTuple):
     """A cached answer: `question` is the one it was given to, `at` its timestamp, `citations` the records it rests on.
     `note` must be shown with it; it is empty where exactly the same question was asked."""
 

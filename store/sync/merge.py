@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.errors import InvalidInput, MemorandaError
@@ -43,8 +44,7 @@ _BEGINS = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$)|`{3}|~
 _NO_ITEM = re.compile(r"[|>]|<[!/a-zA-Z]|([-*_=])\1{2,}[ \t]*$|\[\^?[^\]]+\]:")
 
 
-@dataclass(frozen=True, slots=True)
-class SectionLine:
+class SectionLine(NamedTuple):
     """An item of a section: its `text`, without the citation; the `fact` that it cites, None for a new one; the
     `domain` of the heading above it, empty where that names none, and then `heading` is its text; the number of its
     first line in the file."""
@@ -209,8 +209,7 @@ MOST_FILE_FACTS = 2_000  # facts of one file
 _FACT_COLUMNS = "id, domain, fact, origin, source"
 
 
-@dataclass(frozen=True, slots=True)
-class FileFact:
+class FileFact(NamedTuple):
     """What a file needs of an active fact: see `models.Fact`."""
 
     id: int
@@ -429,8 +428,7 @@ DELETED_DIGEST = b""  # the digest of a deleted line
 WAITING_STATE = "waiting"  # the state of a proposal
 
 
-@dataclass(frozen=True, slots=True)
-class LineChange:
+class LineChange(NamedTuple):
     """A change of one line: `verb` is add, correct, conflict, forget or move; `line` as the file has it (None where it
     was deleted); `fact` the one that it is about; `cited` the number that the line has, 0 without one. `why` it is
     asked about, empty where it is taken."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import NamedTuple
 
 from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
@@ -86,8 +87,7 @@ MOST_MOVABLE_PARTS = 3  # parts that are named
 MIN_PART_TOKENS = 100  # tokens of a part that is worth moving
 
 
-@dataclass(frozen=True, slots=True)
-class MovablePart:
+class MovablePart(NamedTuple):
     """A part of a file that could be moved to a file in `memory/`: a heading with the text below it, or a fact; the
     lines `first` to `last`, of `tokens`."""
 
@@ -286,8 +286,7 @@ class ChangedMeanwhile(Exception):
     """The file or the memory was changed since it was read: nothing was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncMemory:
+class SyncMemory(NamedTuple):
     """The memory of a run: its synced files are below the folder `base`; `personal` is whether it is a person's own, of
     no project."""
 

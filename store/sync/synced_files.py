@@ -1,7 +1,7 @@
 """Which files are kept in sync, and what is known of each: the version written last and the text of its lines then."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
@@ -10,8 +10,7 @@ KEPT_VERSIONS = 200  # versions of a section whose lines are known
 _COLUMNS = "id, path, version, digest, modified_ns, size, inode, step, day, head, own, problem"
 
 
-@dataclass(frozen=True, slots=True)
-class SyncedFile:
+class SyncedFile(NamedTuple):
     """A file that a person asked to keep in sync; the columns of `synced_files`."""
 
     id: int

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store.base.errors import InvalidInput, MemorandaError
 from store.config.configuration import Config
@@ -304,8 +304,7 @@ _WRITER_JOIN = "LEFT JOIN memoranda.writers w ON w.team = r.team AND w.writer = 
 _MAY_READ = "EXISTS (SELECT 1 FROM memoranda.readable() m WHERE m.team = r.team AND m.domain IN ('*', r.domain))"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaRecord:
+class ReplicaRecord(NamedTuple):
     """One record: its stable identity `id`, who wrote it (`author`, their `name` if they gave one), its `fields`.
     `conflict`: it has several texts, of which one is shown. Of a search: whether all its words are there (`exact`)."""
 
@@ -333,8 +332,7 @@ class ReplicaRecord:
         return str(self.fields.get("created") or "")
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaTeam:
+class ReplicaTeam(NamedTuple):
     """One team that may be read: how many facts and decisions hold, and how many records were forgotten."""
 
     name: str

@@ -9,8 +9,7 @@ import shlex
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from store.base.clock import to_ms
 from store.base.errors import InvalidInput
@@ -190,8 +189,7 @@ NOT_SIGNED, UNKNOWN_KEY = "N", "E"  # not signed; by a key that is not here
 SIGNATURE_FORMAT = "%H %G? %GF %GS"  # of `git log`
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What git says of a commit's signature: its `verdict` (%G?), the fingerprint of the `key`, and `who` that is by
     the person's own list of keys."""
 

@@ -12,7 +12,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -115,8 +115,7 @@ class HeldRecord:
     status: str = "active"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOffer:
+class RecordOffer(NamedTuple):
     """The newest proposal about a shared record, with the values it would bring and the operations they are of."""
 
     id: str

@@ -8,9 +8,9 @@ are to a model, which hardly notices any of them (bench.duplicates).
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from typing import NamedTuple
 
 from store.text.language import extract_names
 from store.text.words import (
@@ -98,8 +98,7 @@ def _index_lists(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[i
     }
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedSentence:
+class ParsedSentence(NamedTuple):
     """A text in parts: its plain words, the number of negations, the `words` that carry meaning, its `values` (numbers
     and members of closed lists), and `capitals`, the capitalised words except the first."""
 

@@ -18,9 +18,8 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 from cryptography.exceptions import InvalidTag
@@ -79,8 +78,7 @@ LARGEST_GUARDED_DATABASE = 200 << 20  # bytes
 LARGEST_GUARDED_FILE = 50 << 20  # of a file of JSON lines
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedFile:
+class GuardedFile(NamedTuple):
     """A file that is guarded, by the tool that keeps it; a `database` is of SQLite."""
 
     tool: str
@@ -197,8 +195,7 @@ class UnreadableNow(Exception):
     """A file cannot be read; the message says why, in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class PresentFile:
+class PresentFile(NamedTuple):
     """A file: its bytes, its mode, and the stamp by which it is known to be the same."""
 
     raw: bytes
@@ -782,8 +779,7 @@ def sweep_versions(kept: KeptVersions) -> None:
 # Words that are purged, in what is kept: find them, and cut them out of each version. The tool's own files stay.
 
 
-@dataclass(frozen=True, slots=True)
-class KeptContent:
+class KeptContent(NamedTuple):
     """A version: of which file, its number, its bytes, and whether it is what was there at the last look."""
 
     number: int

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.errors import Busy, InvalidInput, NotFound
 from store.config.configuration import Config
@@ -53,8 +53,7 @@ class LookResult:
     troubles: list[ReadTrouble] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """What is known of a file: its number, the stamp and the version that were seen last."""
 
     number: int
@@ -63,8 +62,7 @@ class KnownFile:
     version: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class FileDifference:
+class FileDifference(NamedTuple):
     """A file that is not as it was: `raw` is None where it is gone; `at` is when, in milliseconds."""
 
     file: GuardedFile
@@ -257,8 +255,7 @@ EFFECT_ORDER = (REMOVED, REWRITTEN, ADDED, PASSING)  # in the order of a sentenc
 _SELECT_MOMENTS = "SELECT id, tool, first_at, last_at, restores FROM moments"
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedChange:
+class GuardedChange(NamedTuple):
     """What became of one file in a moment: its versions `before` and `after`, None where there was no file."""
 
     number: int
@@ -274,8 +271,7 @@ class GuardedChange:
         return ADDED if self.before is None else REMOVED if self.after is None else REWRITTEN
 
 
-@dataclass(frozen=True, slots=True)
-class GuardMoment:
+class GuardMoment(NamedTuple):
     """A moment; times are in milliseconds, `restores` is the one that it put back, or TEXT_EDIT."""
 
     number: int

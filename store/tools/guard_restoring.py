@@ -6,9 +6,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from hashlib import sha256
+from typing import NamedTuple
 
 import apsw
 
@@ -57,8 +57,7 @@ ERASED_LINE = "(this version was erased with what was purged)"
 LONGEST_DIFF = 20_000  # lines that are compared line by line
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(NamedTuple):
     """A line of a difference: its `sign` ("-", "+", " " or "…" for lines left out), the number that it has `before`, 0
     where it was not there, and its text."""
 
@@ -221,8 +220,7 @@ RESTORE_QUIET_MS = 2_000  # since the last change of a file, before it is replac
 NEW_FILE_MODE = 0o600  # of a file that lines are put into and that is gone
 
 
-@dataclass(frozen=True, slots=True)
-class FileRestore:
+class FileRestore(NamedTuple):
     """One file of a plan: the version `shown`, which it has now, and `wanted`, what it becomes; None is no file.
     `again` is whether it changed after the moment that is put back, `difference` what would change."""
 
@@ -238,8 +236,7 @@ class FileRestore:
         return "removed" if self.wanted is None else "put back" if self.shown is None else "rewritten"
 
 
-@dataclass(frozen=True, slots=True)
-class GuardRestorePlan:
+class GuardRestorePlan(NamedTuple):
     """What a restore would do; `stay` are files that it leaves as they are, each with the reason."""
 
     moment: GuardMoment
@@ -247,8 +244,7 @@ class GuardRestorePlan:
     stay: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RestoredLines:
+class RestoredLines(NamedTuple):
     """Lines of a file as it was before a moment, counted from 1."""
 
     first: int

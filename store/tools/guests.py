@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
+from typing import NamedTuple
 
 import apsw
 
@@ -89,8 +90,7 @@ class NotEditable(Exception):
     """A file cannot be read as what it should be, or edited; the message says why, in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class GuestText:
+class GuestText(NamedTuple):
     """A text of `tool`, from line `line` of the file at `path`; in a database `line` is the row's id.
 
     `name` tells it from all others, and is another one as soon as the text is. `start` and `end` are its bytes in the
@@ -126,7 +126,7 @@ def name_texts(texts: Iterable[GuestText]) -> list[GuestText]:
         row = one.line if not one.end else 0  # a row of a database has a number that stays
         seen[row, one.text] = times = seen.get((row, one.text), -1) + 1
         about = "\0".join((one.tool, one.path, str(row), str(one.whole), one.text, str(times)))
-        found.append(replace(one, name=sha256(about.encode("utf-8", "surrogateescape")).hexdigest()))
+        found.append(one._replace(name=sha256(about.encode("utf-8", "surrogateescape")).hexdigest()))
     return found
 
 
@@ -147,8 +147,7 @@ _INDEX_TRIGGER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EngramCell:
+class EngramCell(NamedTuple):
     """One column of one row, what it is `before` and what it is to be `after`."""
 
     row: int
@@ -615,8 +614,7 @@ GUEST_CONTEXT_LINES = 0  # lines around a change: it is one text, and is to be s
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class GuestPlan:
+class GuestPlan(NamedTuple):
     """What a change would do: to whole files, or to `cells` of the one database. `undoes` is the moment that it takes
     back, 0 for a new change."""
 

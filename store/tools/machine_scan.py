@@ -5,7 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
 
@@ -215,8 +215,7 @@ _DAY = rf"\d{{4}}-\d\d-\d\d|{_MONTH} \d{{1,2}}\b|\d{{1,2}}(?: de)? {_MONTH}\b|\d
 _LIST_ENTRY = re.compile(rf"\W{{0,3}}(?:{_DAY})|[*`\s]{{0,3}}(?:{_LINK_PATTERN}|`[\w.-]+\.\w+`)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedText:
+class _ParsedText(NamedTuple):
     """A text and its parts. A `name` before a colon, or in bold at its beginning, has a `value` behind it; `links` are
     where it leads, and `named` what it names besides: code, formulas."""
 
@@ -659,7 +658,7 @@ def _instruction_bullets(report: ScanReport) -> Iterator[FoundMemory]:
                 known.add(path)
                 for one in parse_markdown_notes(path, read_text_file(path, []) or ""):
                     if isinstance(one, FoundMemory):
-                        yield replace(one, project=start.folder)
+                        yield one._replace(project=start.folder)
 
 
 def _document_files(report: ScanReport) -> set[str]:

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from store.ingest.formats import fence_after_line
 from store.tools.source import (
@@ -33,8 +33,7 @@ COMMENT_LINES = 20  # that a comment above a bullet may have
 LONGEST_FRONT_MATTER = 65_536  # characters of front matter
 
 
-@dataclass(frozen=True, slots=True)
-class Bullet:
+class Bullet(NamedTuple):
     """A bullet with the indented lines that belong to it, lines `line` to `last`; `above` is a comment above it, since
     the last bullet, that begins in line `comment`."""
 
@@ -367,7 +366,7 @@ def _move_trailing_tags(memory: FoundMemory) -> FoundMemory:
     while found := _TRAILING_TAG.search(text):
         tags.insert(0, found["tag"])
         text = text[: found.start()]
-    return replace(memory, text=text, tags=parse_tag_list([*memory.tags, *tags])) if text.strip() else memory
+    return memory._replace(text=text, tags=parse_tag_list([*memory.tags, *tags])) if text.strip() else memory
 
 
 # OKF bundles: folders of Markdown in which every concept has a `type`. `index.md` and `log.md` are no concepts; what

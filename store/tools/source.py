@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import apsw
 
 from store.base.clock import from_ms
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDecision:
+class FoundDecision(NamedTuple):
     """The parts of a decision besides its title."""
 
     chosen: str
@@ -26,8 +25,7 @@ class FoundDecision:
     rationale: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundMemory:
+class FoundMemory(NamedTuple):
     """A fact, or with `decision` a decision, whose title is `text`.
 
     It comes from lines `line` to `last` of the file at `path`, counted from 1; in a database or a JSON document `line`
@@ -52,8 +50,7 @@ class FoundMemory:
     decision: FoundDecision | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTurn:
+class FoundTurn(NamedTuple):
     """A turn of a conversation; `role` is user or assistant, `at` UTC or empty; `cwd` the working folder, the
     name of the project where the tool keeps no folder, or empty."""
 
@@ -67,8 +64,7 @@ class FoundTurn:
     cwd: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDocument:
+class FoundDocument(NamedTuple):
     """Prose of a file, which is searched where it lies and is no fact."""
 
     path: str
@@ -78,8 +74,7 @@ class FoundDocument:
 FoundItem = FoundMemory | FoundTurn | FoundDocument
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTrouble:
+class ReadTrouble(NamedTuple):
     """What could not be read: `line` is 0 for a whole file."""
 
     path: str
@@ -98,8 +93,7 @@ class Machine:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySource:
+class MemorySource(NamedTuple):
     """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
     the troubles while the rest is still read."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from store.base.errors import MemorandaError
 from store.base.location import saved_transcripts_folder
@@ -58,8 +58,7 @@ OLD_DAYS = 180  # of a memory that nobody changed
 PRICE_PER_MILLION = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
 
 
-@dataclass(frozen=True, slots=True)
-class ScanFinding:
+class ScanFinding(NamedTuple):
     """One thing to look at: at `line` of the file at `path`, and for a pair `other` as `path:line`."""
 
     kind: str
@@ -69,8 +68,7 @@ class ScanFinding:
     other: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceInventory:
+class SourceInventory(NamedTuple):
     """What one tool keeps: times are of its memories, empty where it has none; `old` ones are older than OLD_DAYS,
     `unread` is how many parts cannot be read."""
 
@@ -152,9 +150,9 @@ class ScanReport:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "sources": [asdict(one) for one in self.sources],
+            "sources": [one._asdict() for one in self.sources],
             "counts": self.counts,
-            "findings": [asdict(one) for one in self.findings],
+            "findings": [one._asdict() for one in self.findings],
             "starts": [
                 {
                     **asdict(one),
@@ -164,7 +162,7 @@ class ScanReport:
                 }
                 for one in self.starts
             ],
-            "troubles": [asdict(one) for one in self.troubles],
+            "troubles": [one._asdict() for one in self.troubles],
             "transcripts": self.transcripts,
         }
 
@@ -180,8 +178,7 @@ def cost_in_dollars(tokens: int) -> float:
 # memory like the original: `memoranda import claude-code FOLDER`.
 
 
-@dataclass(frozen=True, slots=True)
-class SavedTranscripts:
+class SavedTranscripts(NamedTuple):
     """What was saved in the `folder`: the `new` copies, how many were saved `before`, and what could not be."""
 
     folder: str

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import apsw
 
@@ -50,8 +50,7 @@ CREATED_COLUMNS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PointInTime:
+class PointInTime(NamedTuple):
     """A moment of a memory: everything up to step `seq` (0: before the first), `at` by its clock, named `words`."""
 
     seq: int
@@ -128,8 +127,7 @@ PAST_INDEXES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PastState:
+class PastState(NamedTuple):
     """A moment, and the recorded tables as of then: the image of an SQLite database."""
 
     moment: PointInTime

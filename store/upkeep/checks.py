@@ -21,7 +21,7 @@ from heapq import nsmallest
 from itertools import groupby
 from operator import itemgetter
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -62,8 +62,7 @@ OK, NOTE, WRONG = "ok", "note", "wrong"
 MOST_SHOWN = 3  # records or files that a finding lists
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of one check. `state` is ok, note (nothing is broken) or wrong (a person is needed); `says` is the
     cause, `next` the repair, and `command` the same as a line for the `:` bar, if one of our commands does it."""
 
@@ -83,8 +82,7 @@ def ignore_progress(what: str, done: int, total: int) -> None:
     """Report no progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
+class CheckContext(NamedTuple):
     """Input of a check: an open memory, how thorough to be, and a callback for progress.
 
     `head` is a digest that history must contain, from an earlier check; empty if none was given.

@@ -9,8 +9,8 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 import apsw
 
@@ -61,8 +61,7 @@ WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
 WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
 
 
-@dataclass(frozen=True)
-class WalContent:
+class WalContent(NamedTuple):
     """A log: `pages`, the offset of the last version of each page up to the last commit, damaged ones included, those
     whose number is damaged after the last page; `damaged`, frames that fail alone; `after`, frames that SQLite does not
     read because they come after one of these; `last`, whether all of them are of the newest transaction, whose commit

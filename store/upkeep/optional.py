@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 from store.base.models import Decision, Fact
 from store.base.runtime import find_extension
@@ -18,8 +18,7 @@ TEAM_FILE = "team.db"  # in the folder of a memory's team
 UNREACHED_NOTE = "what was shared with a team, which cannot be reached without the part `team`"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCount:
+class ToolCount(NamedTuple):
     """How much another tool keeps of a project; `more` where no more was counted."""
 
     name: str
@@ -28,8 +27,7 @@ class ToolCount:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignMemories:
+class ForeignMemories(NamedTuple):
     """Other tools' memories on this machine: what they keep of a memory's project, at most so much of each tool, and
     the conversations of agents, which are read into the memory."""
 
@@ -38,8 +36,7 @@ class ForeignMemories:
     read_conversations: Callable[[Memory, Sequence[str], Callable[[], bool]], IngestReport]
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeReport:
+class ExchangeReport(NamedTuple):
     """What an exchange with a team did: in a sentence; in `lines`, what arrived and what is wrong, with names
     as others chose them; as `data` for scripts."""
 
@@ -58,8 +55,7 @@ class OpenTeam(Protocol):
         """End an exchange that another thread runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sharing:
+class Sharing(NamedTuple):
     """What is shared with a team, of a memory that has a TEAM_FILE: asked where something is shared or was received,
     for the name of a record on every machine, which is empty if it is not shared, and for the places on which the
     records of a purge were shared. `erase_purged` removes from the streams what was purged, `exchange_due` exchanges

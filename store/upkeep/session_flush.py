@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import Conflict, ModelFailed, NotFound
@@ -119,8 +120,7 @@ class FlushResult:
     read: RulePassResult = field(default_factory=RulePassResult)
 
 
-@dataclass(frozen=True, slots=True)
-class ClearResult:
+class ClearResult(NamedTuple):
     """Result of clearing a `session`: the `path` of its snapshot, how many `messages` are in it, the checkpoint of its
     end."""
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import UnionType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from textual.app import App
 
@@ -26,8 +25,7 @@ from tui.screens.plans import Plan
 from tui.workers.engine import ConfirmationNeeded, Engine
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """What was done, in a sentence; the key of the row that the cursor goes to, or whether it goes `onward` to the
     next; and lines to read, if there are any. `undo` says whether the message names the key that undoes it."""
 
@@ -39,16 +37,14 @@ class Done:
     level: str = "information"
 
 
-@dataclass(frozen=True)
-class Pick:
+class Pick(NamedTuple):
     """A record that must be chosen: `find` returns, for the words typed, what is probably meant first."""
 
     title: str
     find: Callable[[Memory, Sequence[Any], str], Sequence[Offer]]
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """What the key `key` (an id of `tui.input.key_table`) does with things of some `kinds`; without kinds it is for
     none in particular. `word` is what the footer calls it; empty: it is not in the footer. Answers of `fields` and the
     choice of `pick` (`chosen`) are arguments of `does`, and of a `run`, which gets the screen. With `one` it is for the

@@ -9,7 +9,6 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict
 from typing import Annotated
 
 from store.base.clock import format_local_time, utc_now
@@ -152,10 +151,10 @@ def _pause(path: str, minutes: int, off: bool) -> Outcome:
 
 
 def _activity_json(found: list[AgentActivity], did: list[AgentCall], sent: list[Injection], whole: bool) -> object:
-    rows = [asdict(one) for one in found]
+    rows = [one._asdict() for one in found]
     if not whole:
         return rows
-    return {**rows[0], "calls": [asdict(one) for one in did], "sent": [asdict(one) for one in sent]}
+    return {**rows[0], "calls": [one._asdict() for one in did], "sent": [one._asdict() for one in sent]}
 
 
 def _show_injection(one: Injection) -> Outcome:
@@ -166,7 +165,7 @@ def _show_injection(one: Injection) -> Outcome:
     lines += ["", *one.text.split("\n"), ""]
     for citation, why in one.why.items():
         lines.append(f"{citation}  {why}{', used by the reply' if citation in one.used else ''}")
-    return Outcome(lines=[visible(line) for line in lines], data=lambda: asdict(one))
+    return Outcome(lines=[visible(line) for line in lines], data=lambda: one._asdict())
 
 
 GIT_CLIENT = "git"

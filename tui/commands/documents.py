@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from dataclasses import replace
 from threading import current_thread, main_thread
 from typing import Annotated
 
@@ -112,7 +111,7 @@ def _exchange_too(call: Call, done: Outcome, reports: list[SyncReport]) -> Outco
 def show_exchange(call: Call, team: OpenTeam) -> ExchangeReport:
     """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
     done = team.report_exchange(call.wait)
-    return replace(done, lines=[*map(visible, done.lines)])
+    return done._replace(lines=[*map(visible, done.lines)])
 
 
 def _synced_name(call: Call, typed: str | None) -> str:

@@ -103,7 +103,7 @@ def _find_duplicates(call: Call) -> Outcome:
     said = f"{seen} {new}" if found.proposals else f"{seen} Nothing new to ask."
     if found.left:
         said += f" {found.left:,} more wait for the next time."
-    data: dict[str, Any] = {name: getattr(found, name) for name in type(found).__slots__}
+    data: dict[str, Any] = found._asdict()
     status = ExitStatus.UNFINISHED if found.left else ExitStatus.DONE
     return Outcome(
         said, lambda: {**data, "proposals": _proposals_json(call, found.proposals)}, lines, status=status

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, NamedTuple
 
 from store.base import models
 from store.base.clock import format_age, format_how_long_ago, format_local_time
@@ -38,8 +38,7 @@ PAST_KINDS = ("facts", "decisions", "tasks")
 FILTERS = ("words", "domain", "status", "origin", "tag", "scope", "type", "iteration", "since")
 
 
-@dataclass(frozen=True)
-class Narrowing:
+class Narrowing(NamedTuple):
     """What a list is narrowed to."""
 
     words: Sequence[str] = ()
@@ -57,8 +56,7 @@ class Narrowing:
     summaries: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """How records of a kind are listed: what reads so many of them, the options that the kind has, and the line and the
     JSON of each."""
 
@@ -209,9 +207,9 @@ def find_listing(narrow: Narrowing, at: str | None = None) -> tuple[str, Narrowi
     if at is None:
         named = bool(narrow.words) and narrow.words[0] in LISTINGS
         kind = narrow.words[0] if named else "facts"
-        narrow = replace(narrow, words=narrow.words[named:])
+        narrow = narrow._replace(words=narrow.words[named:])
         options = LISTINGS[kind].options
-    for name, value in vars(narrow).items():
+    for name, value in narrow._asdict().items():
         if name not in options.split() and value not in (None, False, "", [], ()):
             what = f"word “{visible(value[0][:40])}”" if name == "words" else f"option --{name}"
             has = ", ".join(f"--{one}" for one in f"{options} limit".split() if one != "words")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from shutil import which
 from time import monotonic
 
@@ -397,7 +396,7 @@ def _list_calls(call: Call, name: str) -> Outcome:
         lines = model_call_lines(found[0], now)
     else:
         lines = [model_call_line(one, now) for one in found] or [NO_CALLS]
-    return Outcome(lines=[visible(line) for line in lines], data=lambda: [asdict(one) for one in found])
+    return Outcome(lines=[visible(line) for line in lines], data=lambda: [one._asdict() for one in found])
 
 
 def model_call_line(call: LoggedCall, now: str) -> str:

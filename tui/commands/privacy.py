@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
@@ -414,8 +414,7 @@ def verdict_line(verdict: PurgeVerdict, path: str) -> str:
 # words.
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOfBoth:
+class PlanOfBoth(NamedTuple):
     """A purge in the personal memory, `own`, and in the one where it is asked, `here`: None where that is the personal
     one, or nothing of it goes. `projects` are others whose histories hold the words, each with the fact there."""
 
@@ -445,8 +444,8 @@ class PlanOfBoth:
             for command in [f"To erase it there: {_purge_command(path, number)}"]
         ]
         return PurgePlan(
-            (*(replace(one, citation=cited(one.citation)) for one in self.own.going), *here.going),
-            (*(replace(one, citation=cited(one.citation)) for one in self.own.places), *here.places, *others),
+            (*(one._replace(citation=cited(one.citation)) for one in self.own.going), *here.going),
+            (*(one._replace(citation=cited(one.citation)) for one in self.own.places), *here.places, *others),
             (*self.own.texts, *here.texts),
             (*self.own.names, *here.names),
         )

@@ -4,7 +4,7 @@ shared, read from a database."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated
 
 from store.base.citations import cite
@@ -239,7 +239,7 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
                 lambda: {
                     "place": reader.place,
                     "teams": [_team_json(one) for one in teams],
-                    "newest": [asdict(one) for one in newest],
+                    "newest": [one._asdict() for one in newest],
                 },
                 [*map(_team_line, teams), *heading, *(line for one in newest for line in _replica_lines(one))],
             )
@@ -254,7 +254,7 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
             lines += [name, *(line for one in records for line in _replica_lines(one))]
     lines.append(f"{len(found.records):,} found in {place}")
     notes = [found.note] if found.note else []
-    hits = [asdict(one) for one in found.records]
+    hits = [one._asdict() for one in found.records]
     return Outcome(
         lines=lines + notes,
         data=lambda: {"place": reader.place, "meaning": found.meaning, "notes": notes, "hits": hits},

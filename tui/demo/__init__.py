@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TOUR_FILE = "tour"
 LEFT_MARK = " left"
 
 
-@dataclass(frozen=True, slots=True)
-class TourStop:
+class TourStop(NamedTuple):
     """A step: how it is known to be done, why it is worth doing, and what to press. `{id}` in both is a key's id."""
 
     done: str

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
 from types import SimpleNamespace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from store.base.errors import ExitStatus, MemorandaError
 from tui.theme.escape import visible
@@ -229,8 +229,7 @@ def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
 # times, `int` is a whole number, `X | None` may be left out.
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """How a parameter is shown in the help, the values that are completed, whether it is a path, and which values of
     the verb's first word it is for; the second argument of `Annotated`."""
 

@@ -4,8 +4,7 @@ sent, each with its reason or its cost at the right."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
@@ -62,8 +61,7 @@ SHORT_REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class ContextRow:
+class ContextRow(NamedTuple):
     """One line: its key (None for a heading), its record if any, its glyph and the glyph's style, its citation and
     text, and the note at the right, short and in full."""
 
@@ -214,7 +212,7 @@ def _context_rows(built: Context, records: Mapping[str, Record], now: str, facts
         if pieces:
             rows.append(ContextRow(None, text=CONTEXT_HEADINGS[part.name]))
             if part.name in PASSAGE_PARTS:
-                pieces = [replace(pieces[0], text=" ".join(piece.text for piece in pieces))]
+                pieces = [pieces[0]._replace(text=" ".join(piece.text for piece in pieces))]
             rows += [_piece_row(part, piece, records.get(piece.citation)) for piece in pieces]
     return rows
 

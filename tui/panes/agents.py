@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
@@ -36,8 +36,7 @@ MOST_LISTED = 200  # maximum calls and texts listed
 REFRESH_SECONDS = 1.0  # seconds between two readings
 
 
-@dataclass(frozen=True)
-class AgentRow:
+class AgentRow(NamedTuple):
     """An agent, a call, or a text that was sent; until when all are paused; of a text the keys of its records that can
     be muted, and those of all that are."""
 

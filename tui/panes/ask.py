@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError
@@ -36,15 +36,13 @@ MODEL_ORDER_NOTE = (
 CONTEXT_TOKENS = 3_050
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(NamedTuple):
     """A question that Enter asks, or a filter that it searches for."""
 
     line: str
 
 
-@dataclass(frozen=True)
-class AskRow:
+class AskRow(NamedTuple):
     """A row of the conversation: its key (None for a line that cannot be selected), how it is drawn, and the record
     that it is about, or the example."""
 
@@ -183,7 +181,7 @@ def _read_context(reading: Reading) -> Loaded:
     cited = citations_in_context(built)
     found = {citation: record for citation in cited if (record := _find_record(memory, citation)) is not None}
     if memory.config["agent.mode"] == "smart":
-        built = replace(built, notes=(*built.notes, MODEL_ORDER_NOTE))
+        built = built._replace(notes=(*built.notes, MODEL_ORDER_NOTE))
     rows = ContextRows(built, found, memory.now, count_facts(memory, memory.now)["active"])
     rows.whole = Entry(WHOLE_TEXT, None, lambda width: [], rows.full_text)
     says: list[Piece] = [

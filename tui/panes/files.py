@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -413,7 +413,7 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         some = tuple(one for one in plan.files if one.change.file.path in chosen)
-        done = guard_restoring.run_guard_restore(config, machine, current_ms(), replace(plan, files=some))
+        done = guard_restoring.run_guard_restore(config, machine, current_ms(), plan._replace(files=some))
         return Done(f"Put {format_count(len(some), 'file')} back to {before}: M#{done}", select=(f"M#{done}", 0))
 
     lines = [_plan_line(one, one.effect, warned=one.again) for one in plan.files]

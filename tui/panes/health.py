@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from time import monotonic
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -55,15 +55,13 @@ PLOTS = figure(
 )
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The row that looks for damage: what the view is given for it, something else than for the last check."""
 
     name: str = "damage"
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """What was read: the figures, of which state of the file, until when they are not measured again; the findings, and
     the check that they are from."""
 
@@ -83,9 +81,9 @@ def read_health(reading: Reading) -> Loaded:
         return Loaded(EntryRows(entries), says=_as_of(measures), kept=known)
     check = reading.view.get("check") or ""
     if not check:
-        known = replace(known, check="", findings=())
+        known = known._replace(check="", findings=())
     elif check != known.check:
-        known = replace(known, check=check, findings=_examine(reading, quick=check == QUICK))
+        known = known._replace(check=check, findings=_examine(reading, quick=check == QUICK))
     known = _measure(reading, known)
     assert known.measures is not None
     says = _as_of(known.measures)
@@ -109,7 +107,7 @@ def _measure(reading: Reading, known: Known) -> Known:
     if known.measures is not None and (start < known.until or (stamp and stamp == known.stamp)):
         return known
     measures, end = measure(reading.memory), monotonic()
-    return replace(known, measures=measures, stamp=stamp, until=end + MEASURE_REST * (end - start))
+    return known._replace(measures=measures, stamp=stamp, until=end + MEASURE_REST * (end - start))
 
 
 # what is wrong

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from store.memory import Memory
@@ -35,8 +34,7 @@ class View(NamedTuple):
         return self._replace(chosen=tuple((name, value) for name, value in now.items() if value))
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A row that is no record of the memory: a setting, a figure, a file, what an agent did. `thing` is what actions
     get; `draw` returns its lines at a width, and `describe` those of the preview, on a worker if it is `slow`."""
 
@@ -80,8 +78,7 @@ class EntryRows(NumberedRows):
         return one.draw(width) if isinstance(one, Entry) else [heading_line(one.name, one.reason, width)]
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What a pane is read from, on a worker: the memory of that thread, the view, the first `limit` rows or all, and
     what was read before of the same view, whose places stay; `kept` is what the pane kept of its last reading of any.
     `tell` shows in the title how far it is."""
@@ -100,8 +97,7 @@ class Reading:
         return self.engine.past
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(NamedTuple):
     """One reading of a pane: its rows, by what they can be narrowed (the first facet is its chips), what its title says
     beside them, each piece with the action of a click, and the text of the list where it has no rows, if that is not
     the pane's. `whole` once the order is complete; `kept` is what the pane needs for its next reading."""
@@ -115,8 +111,7 @@ class Loaded:
     kept: Any = None
 
 
-@dataclass(frozen=True)
-class Pane:
+class Pane(NamedTuple):
     """A pane, or a view that is reached by its name. `read` is called on a worker. `kinds` are those of the records
     whose rows flash when another program changes them; `seconds` is how often it is read again by itself; `actions` are
     those of its own entries, which come before all others; one that `finds` is narrowed by the words typed in the find

@@ -4,7 +4,6 @@ Model, which model is asked and why, those that its server has, when it is asked
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
@@ -70,7 +69,7 @@ def read_settings(reading: Reading) -> Loaded:
     loaded = Loaded(EntryRows([]), [Facet("shows", "Show", choices)], empty="Looking …", kept=shows)
     if shows != "model" or worker is None:
         groups = {EXPERT: every[EXPERT]} if shows == "expert" else every if words else config.groups()
-        return replace(loaded, rows=EntryRows(_find(_setting_entries(groups, words), words)), empty="")
+        return loaded._replace(rows=EntryRows(_find(_setting_entries(groups, words), words)), empty="")
     if reading.kept != shows:
         worker.check_status(config)
     if worker.status is None:
@@ -79,8 +78,8 @@ def read_settings(reading: Reading) -> Loaded:
     calls = list_recent_calls(memory.database, memory.now)
     rows = model_rows(worker, worker.status, stats, calls, memory.now)
     found = (one if isinstance(one, Heading) else Entry(one.key, one, one.draw, one.describe) for one in rows)
-    return replace(
-        loaded, rows=EntryRows(_find(found, words)), says=model_status_forms(worker, stats)[0], empty=""
+    return loaded._replace(
+        rows=EntryRows(_find(found, words)), says=model_status_forms(worker, stats)[0], empty=""
     )
 
 
@@ -303,8 +302,7 @@ USUAL_WORDS = (
 )
 
 
-@dataclass(frozen=True)
-class ModelRow:
+class ModelRow(NamedTuple):
     """A row about the model: its name, words beside it, more for the preview, its sign, and what Enter does, by the
     first word of its `key`."""
 

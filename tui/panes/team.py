@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import format_age
@@ -29,8 +29,7 @@ EXCHANGE = "Exchange now"
 EXCHANGE_HINT = "Sends what you share, and receives what others shared: now, and not only every few minutes."
 
 
-@dataclass(frozen=True, slots=True)
-class TeamMember:
+class TeamMember(NamedTuple):
     """One stream, whether its writer is oneself (see `Team.you_label`), the bytes that it takes here, and the records
     of its writer: of each what is known, and its citation here, empty without one."""
 

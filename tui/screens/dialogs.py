@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from textual import events
@@ -39,8 +38,7 @@ class Offer(NamedTuple):
     look: str = "dim"
 
 
-@dataclass(frozen=True)
-class FormField:
+class FormField(NamedTuple):
     """A line of a form: the name of its answer, its label, the text that it begins with (of the things that the form is
     about), whether typing replaces that, and the texts that up and down choose among."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -32,8 +32,7 @@ FIRST_KINDS = ("decision", "fact", "link", "task")  # kinds in the order in whic
 LINE_EDGES = 4  # cells around the two parts of a line, and between them
 
 
-@dataclass(frozen=True)
-class PlanLine:
+class PlanLine(NamedTuple):
     """What would happen to one thing: a sign with its look, what it is, its text and a note at the right. `describe`
     gets whether it is chosen. `stuck` says why it cannot be chosen, `stays` why it cannot be left out; `warned` marks
     what overwrites another change. Enter opens `opens` where there is nothing to choose."""

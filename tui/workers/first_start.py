@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.base.runtime import find_extension
 from store.base.vocabulary import SOURCE_PARTS
@@ -26,8 +26,7 @@ NONE_READ = "; none was read"
 MEMORIES_PART, _ = SOURCE_PARTS
 
 
-@dataclass(frozen=True, slots=True)
-class StartOffer:
+class StartOffer(NamedTuple):
     """Something worth doing: its key, and what it is. `lines` are the words of commands, run one after another; with
     `asks` a text is asked for first, which is the last word. With `agents` the conversations that these keep are read
     instead."""
@@ -39,8 +38,7 @@ class StartOffer:
     agents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """Whose memory it is, what a first start found and did, a sentence each, and what it offers."""
 
     title: str

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -522,7 +521,7 @@ def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_codes
     right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
         for slot in vector_codes.VECTOR_SLOTS:
-            one.create_store(write, replace(model, slot=slot))
+            one.create_store(write, model._replace(slot=slot))
         for turn in range(30):
             slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
             if turn % 3 == 2:

@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -496,7 +495,7 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
         asked += 1
         if asked > 2:
             raise ModelFailed("stopped", "The question was cancelled.")
-        return replace(summarize_by_rule(turns), by="qwen")
+        return summarize_by_rule(turns)._replace(by="qwen")
 
     memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)

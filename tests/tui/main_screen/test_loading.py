@@ -30,12 +30,10 @@ async def test_others_wait_for_a_long_reading(story: Story, monkeypatch: pytest.
         return true(reading)
 
     monkeypatch.setattr("tui.main_screen.places.monotonic", lambda: now[0])
-    object.__setattr__(PANE, "read", slow)
-    try:
-        main.load()
-        await person.settle()
-    finally:
-        object.__setattr__(PANE, "read", true)
+    main.place.pane = PANE._replace(read=slow)
+    main.load()
+    await person.settle()
+    main.place.pane = PANE
     assert main._rested == now[0] + 8 > 1008
 
     async def seen(text: str, *keys: str) -> bool:

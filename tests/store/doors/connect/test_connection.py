@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -350,7 +349,7 @@ def test_an_entry_that_git_tracks_stays_when_somebody_else_connects(world: World
     shared = {path: text for path, text in world.files().items() if path.startswith(str(world.root))}
     assert not [path for path, text in shared.items() if b"/" in text and HOOK[1].encode() in text]
     theirs = {"command": ("/their/memoranda",), "hook": ("/their/python", "/their/hook"), "environ": {}}
-    world.connect(name, replace(world.place(SCOPE_USER), **theirs))
+    world.connect(name, world.place(SCOPE_USER)._replace(**theirs))
     alone = world.plan(name, SCOPE_LOCAL)
     if not alone.in_the_way:
         connection.apply_connection(alone)
@@ -393,7 +392,7 @@ def test_the_line_of_one_person_runs_the_file_and_says_nothing_once_that_is_gone
     file.parent.mkdir()
     file.write_text("import sys; print(sys.flags.isolated, sys.flags.no_site, *sys.argv[1:], sys.stdin.read())")
     command = (*COMMAND, "--db", "/a b/c.db")
-    place = replace(world.place(scope), command=command, hook=(sys.executable, str(file)))
+    place = world.place(scope)._replace(command=command, hook=(sys.executable, str(file)))
     world.connect(name, place)
     (line,) = lines(world, name)
     assert run_line(line, "/usr/bin:/bin") == (0, f"1 1 {name} --db /a b/c.db event\n", "")
@@ -449,7 +448,7 @@ def test_what_is_kept_is_private(world: World) -> None:
 @pytest.mark.parametrize(("name", "file"), [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json")])
 def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
     here = world.place(SCOPE_USER)
-    here = replace(here, environ={**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, hook=())
+    here = here._replace(environ={**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, hook=())
     world.connect(name, here)
     said = says(file, (world.home / file).read_text())
     assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,7 @@ def test_the_doctor_sees_whose_file_the_hooks_run(person: Person, tmp_path_facto
     person.run("connect gemini --yes")
     place = doors._agent_place(person.call, "local")
     for hook, seen in (((), "ok"), ((sys.executable, str(other)), "note"), (place.hook, "ok")):
-        plan = connection.plan_connection(CLIENTS["gemini"], replace(place, hook=hook))
+        plan = connection.plan_connection(CLIENTS["gemini"], place._replace(hook=hook))
         connection.apply_connection(plan)
         assert findings(person, "doctor --quick") == [("gemini", seen)]
         if hook and seen == "note":
