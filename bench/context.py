@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
 from store.base.clock import from_ms, to_ms
 from store.context.selection import MAX_PROMPT_TOKENS, PART_LIMITS, SHARED_LIMIT
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.inbox import duplicates
 from store.memory import Memory
@@ -77,7 +78,7 @@ def _talk(opened: Memory, turns: int) -> None:
         text = writer.paragraph(sentences, "es" if chance.random() < 0.5 else "en")
         said.append(NewTurn(role, text, at=from_ms(start + number * 3_600_000 // turns)))
     opened.turns.add_turns("session", said)
-    opened.summaries.summarize_due("session")
+    Summaries(opened.database).summarize_due("session")
     duplicates.mark_all_compared(opened.database)
 
 

@@ -30,6 +30,7 @@ from bench.terminal import Terminal
 from store.base.clock import from_ms, to_ms, utc_now
 from store.database.values import Verbatim
 from store.history import compression
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
 
@@ -208,9 +209,9 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
                 if name == "packed":
                     compression.pack_history(memory.database, 36_500, 0, least=1)
                 begun = time.perf_counter()
-                plan = memory.plans.plan_checkpoint(taken)
+                plan = Plans(memory.database).plan_checkpoint(taken)
                 seen = time.perf_counter()
-                memory.plans.apply_plan(plan, range(len(plan.changes)))
+                Plans(memory.database).apply_plan(plan, range(len(plan.changes)))
                 plans.append((seen - begun) * 1e3)
                 applies.append((time.perf_counter() - seen) * 1e3)
             every = statistics.median(a + b for a, b in zip(plans, applies, strict=True))

@@ -25,7 +25,7 @@ from store.context.builder import Context
 from store.database.tombstones import is_purge_pending
 from store.exchange.exporter import export_markdown, export_text, save_export
 from store.exchange.importer import Import
-from store.history.restore_plan import PlannedChange, RestorePlan, select_changes
+from store.history.restore_plan import PlannedChange, Plans, RestorePlan, select_changes
 from store.inbox.duplicates import find_similar_facts
 from store.inbox.inbox import record_text
 from store.librarian.answer import CitedSentence, LibrarianAnswer
@@ -34,6 +34,7 @@ from store.librarian.model_selection import open_named_model
 from store.memory import Memory as Parts
 from store.personal.memory import get_cited_globals
 from store.purge.proof import find_traces
+from store.records.commits import read_moment
 from store.records.facts import AGE_STATES, clean_fact_text, text_hash
 from store.records.tags import parse_tags
 from store.search.lookup import get_record, records_by_key
@@ -613,9 +614,9 @@ class Memory:
         [('F#1', 'comes back')]
         """
         parts = self._use()
-        plan = parts.plans.plan_checkpoint(self._find_checkpoint(checkpoint))
-        plan = parts.plans.keep_mine(plan) if strategy == "mine" else plan
-        chosen = parts.plans.propose_changes(plan, strategy)
+        plan = Plans(parts.database).plan_checkpoint(self._find_checkpoint(checkpoint))
+        plan = Plans(parts.database).keep_mine(plan) if strategy == "mine" else plan
+        chosen = Plans(parts.database).propose_changes(plan, strategy)
         if only is not None:
             chosen = _changes_of(plan, [only] if isinstance(only, int | str | Record) else only)
         changes = tuple(select_changes(plan, chosen)) if chosen else ()
@@ -623,7 +624,7 @@ class Memory:
             return RestoreResult(changes, None, None)
         if not chosen:
             raise Conflict("Nothing would change.", "See what differs: restore(…, dry_run=True).")
-        applied = parts.plans.apply_plan(plan, chosen)
+        applied = Plans(parts.database).apply_plan(plan, chosen)
         before = parts.checkpoints.get(applied.checkpoint) if applied.checkpoint else None
         return RestoreResult(changes, parts.history.get(applied.seq), before)
 
@@ -809,7 +810,7 @@ class Memory:
         """Return a moment as it is stored; empty where none is given. Raise InvalidInput."""
         if moment is None or moment == "":
             return ""
-        return self._use().typed_moment(moment) if isinstance(moment, str) else _format_moment(moment)
+        return read_moment(self._use().database, moment) if isinstance(moment, str) else _format_moment(moment)
 
     def _past_moment(self, moment: Moment | None) -> str:
         """As `_timestamp`. Raise InvalidInput for a moment to come."""

@@ -25,8 +25,6 @@ from store.trust.ownership import Trust, require_trust, require_writable_state, 
 
 if TYPE_CHECKING:
     from store.context.builder import ContextBuilder
-    from store.conversations.sessions import Sessions
-    from store.conversations.summaries import Summaries
     from store.conversations.turns import Turns
     from store.documents.documents import Documents
     from store.documents.files import DocumentRoots
@@ -34,12 +32,10 @@ if TYPE_CHECKING:
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
     from store.history.moves import Moves
-    from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
     from store.purge.purge import Purge
     from store.records.commits import Commits
     from store.records.decisions import Decisions
-    from store.search.answer_cache import AnswerCache
     from store.search.pipeline import Search
     from store.sync.sync import Sync
 
@@ -123,14 +119,6 @@ class Memory:
         """This moment, by this memory's clock."""
         return self.database.clock()
 
-    def typed_moment(self, text: str) -> str:
-        """Return the moment that a person or an agent typed, in words or not (see `typed_moment`), with the releases of
-        this memory. Raise InvalidInput."""
-        from store.records.commits import release_moment
-        from store.text.dates import parse_typed_moment
-
-        return parse_typed_moment(text, self.now, lambda name: release_moment(self.database, name))
-
     @property
     def config(self) -> Config:
         """What is set for this memory, as it was when first asked for."""
@@ -199,27 +187,6 @@ class Memory:
         return Mutes(self.database)
 
     @cached_property
-    def plans(self) -> Plans:
-        """What a restore would change."""
-        from store.history.restore_plan import Plans
-
-        return Plans(self.database)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        """Sessions of conversations."""
-        from store.conversations.sessions import Sessions
-
-        return Sessions(self.database)
-
-    @cached_property
-    def summaries(self) -> Summaries:
-        """Summaries of conversations."""
-        from store.conversations.summaries import Summaries
-
-        return Summaries(self.database)
-
-    @cached_property
     def tagging(self) -> Tagging:
         """Tags of records."""
         return Tagging(self.database)
@@ -281,12 +248,6 @@ class Memory:
         from store.search.pipeline import Search
 
         return Search.from_config(self.database, self.config)
-
-    @property
-    def answers(self) -> AnswerCache:
-        from store.search.answer_cache import AnswerCache
-
-        return AnswerCache(self.database, self.search)
 
     @property
     def context(self) -> ContextBuilder:

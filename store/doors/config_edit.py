@@ -16,10 +16,9 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
-import tomlkit
-
+from store.config.configuration import load_tomlkit
 from store.doors.client import EDIT_APPEND, EDIT_LINE, EDIT_SET, EDIT_WHOLE, ConfigEdit
 
 MAX_JSON_DEPTH = 200  # levels; deeper is no configuration
@@ -445,22 +444,24 @@ def _set_value(text: str, edit: ConfigEdit) -> str:
     at: Any = document
     for step in edit.path[:-1]:
         if step not in at:
-            at[step] = tomlkit.table(is_super_table=True)
+            at[step] = load_tomlkit().table(is_super_table=True)
         at = at[step]
     at[edit.path[-1]] = edit.value
-    return mark + tomlkit.dumps(document)
+    return f"{mark}{load_tomlkit().dumps(document)}"
 
 
-def _parse_toml(text: str) -> tuple[str, tomlkit.TOMLDocument]:
+def _parse_toml(text: str) -> tuple[str, Any]:
     """Return (the byte order mark that a text of TOML begins with, or nothing; the document)."""
-    return BYTE_ORDER_MARK[: text.startswith(BYTE_ORDER_MARK)], tomlkit.parse(text.removeprefix(BYTE_ORDER_MARK))
+    document = load_tomlkit().parse(text.removeprefix(BYTE_ORDER_MARK))
+    return BYTE_ORDER_MARK[: text.startswith(BYTE_ORDER_MARK)], document
 
 
 def _format_toml_table(text: str, path: Sequence[str], value: object) -> str:
     """Return a table of TOML as it is appended to a text, with the ends of lines that the text has."""
     for step in reversed(path):
         value = {step: value}
-    return tomlkit.dumps(cast(dict[str, Any], value)).replace("\n", newline_of(text))
+    table: str = load_tomlkit().dumps(value)
+    return table.replace("\n", newline_of(text))
 
 
 def _gap_before_table(text: str) -> str:
@@ -484,7 +485,7 @@ def _remove_value(text: str, path: Sequence[str], file: str, value: object = Non
         at = at[step]
     if path[-1] in at:  # a table that only its parts named went with the last of them
         del at[path[-1]]
-    return mark + tomlkit.dumps(document)
+    return f"{mark}{load_tomlkit().dumps(document)}"
 
 
 def _walk_path(value: Any, path: Sequence[str], make: bool = False) -> Any:

@@ -20,7 +20,7 @@ from store.base.errors import Busy, MemorandaError, Purged
 from store.base.location import checkout_root
 from store.config.configuration import may_capture, user_settings_path
 from store.conversations.hook_spool import append_act
-from store.conversations.sessions import end_session
+from store.conversations.sessions import Sessions, end_session
 from store.conversations.turns import LONGEST_TURN, NewTurn, claim_same_turn, clean_session_name, insert_turns
 from store.database.database import Transaction
 from store.database.tombstones import refuse_purged
@@ -442,7 +442,7 @@ def _handle_start(
             if write.earlier_answer is not None:
                 return ""
             note_agent_session(write, event.session, event.client, event.model)
-            memory.sessions.start_session(write, event.session, event.cwd)
+            Sessions(memory.database).start_session(write, event.session, event.cwd)
             kept = log_injection(write, event.client, event.session, made) if made.text else 0
             _note_event(write, event, started, made.tokens, reads=made.citations)
             write.store_answer(kept)
@@ -535,7 +535,7 @@ def _handle_compact(memory: Memory, event: HookEvent, caller: Caller, started: f
         if not window or tokens * 100 < window * MIN_COMPACT_USE:
             return
     try:
-        session = memory.sessions.get(event.session)
+        session = Sessions(memory.database).get(event.session)
         if session.flushed < session.turns:
             flush_session(memory, event.session, COMPACT_LEARN_SECONDS)
     except MemorandaError:

@@ -13,16 +13,14 @@ import re
 import select
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import anyio
 import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import CONFIDENCES, DOMAINS, IMPACTS, SEARCHABLE
-
-if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-
 
 # Checks the arguments of a call against the tool's schema. What can only be meant in one way is taken so: a number
 # written as text, one text where several may stand.
@@ -439,7 +437,6 @@ class StandardStreams:
         self,
     ) -> AsyncIterator[tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]]:
         """Yield the streams as the SDK takes them: what it reads, and what it writes to."""
-        import anyio
         from mcp.shared.message import SessionMessage
 
         to_server, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -523,8 +520,6 @@ class StandardStreams:
 
 async def _run_until_closed(work: Callable[[], Any]) -> None:
     """Do some work until the other end of its stream is closed."""
-    import anyio
-
     try:
         await work()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):

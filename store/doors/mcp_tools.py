@@ -53,6 +53,7 @@ from store.git.process import GitError, run_git
 from store.learning.rules import is_settled_statement
 from store.memory import Memory
 from store.personal.memory import find_personal_memory
+from store.records.commits import read_moment
 from store.records.facts import AGE_STATES, age_state_sql
 from store.search.lookup import get_record, json_with_links, list_part_ids, records_by_key
 from store.search.query_parser import AGEING_WORDS, query_hints, require_valid_query
@@ -103,8 +104,8 @@ def answer_search(memory: Memory, caller: Caller, given: dict[str, Any]) -> Tool
         kinds=tuple(given.get("kinds", ())),
         domain=given.get("domain", ""),
         status=asked_for,
-        since=memory.typed_moment(given["since"]) if "since" in given else "",
-        before=memory.typed_moment(given["before"]) if "before" in given else "",
+        since=read_moment(memory.database, given["since"]) if "since" in given else "",
+        before=read_moment(memory.database, given["before"]) if "before" in given else "",
         iteration_id=given.get("iteration_id", 0),
         min_score=given.get("minScore", 0.0),
         scope=scope if scope in SCOPES else "",

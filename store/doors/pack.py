@@ -23,6 +23,7 @@ from store.base.location import Location
 from store.base.models import Decision, Fact, Summary, Task, format_evidence_note
 from store.base.vocabulary import RECORD_KEY_MASK, pack_key, unpack_key
 from store.context.selection import FactCircumstances, find_accepted_ids, judge_fact
+from store.conversations.summaries import Summaries
 from store.database.database import Database
 from store.doors.agent_log import Pack, PackLine, find_sent_keys, log_injection
 from store.doors.trust import agent_of, find_worked_on, get_unconfirmed_origin, why_read_denied
@@ -433,7 +434,7 @@ def _last_session_lines(memory: Memory, client: str, session: str) -> list[PackL
     )
     for name, whose in rows:
         if agent_of(whose) == agent_of(client):
-            newest = memory.summaries.active(name)[-2:]
+            newest = Summaries(memory.database).active(name)[-2:]
             return filter_for_client(
                 memory, client, [summary_line(memory, one, whose, "the last session") for one in newest]
             )
@@ -474,7 +475,7 @@ def _lines_of_keys(memory: Memory, client: str, session: str, keys: dict[int, st
     lines += [decision_line(memory, one, "") for one in decisions if one.status == "active"]
     open_tasks = [task.id for task in memory.tasks.get_many(by_kind.get("task", [])) if task.status != "done"]
     lines += _task_lines(memory, open_tasks)
-    for summary in memory.summaries.get_many(by_kind.get("summary", [])):
+    for summary in Summaries(memory.database).get_many(by_kind.get("summary", [])):
         whose = client_of_session(memory, summary.session)
         if summary.session != session and whose:
             lines.append(summary_line(memory, summary, whose, ""))

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from platformdirs import user_cache_path
 
@@ -123,8 +124,6 @@ def _require_host(hub: str, wanted: str) -> None:
     """Raise ProviderDown where the hub's name cannot be resolved: fastembed would retry for 40 seconds and not say why.
     With a proxy, which resolves the name, skip the check."""
     host = urlsplit(hub).hostname or hub
-    from urllib.request import getproxies  # with the mail package 15 ms
-
     if getproxies():
         return
     try:

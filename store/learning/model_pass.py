@@ -55,7 +55,7 @@ from store.librarian.model_selection import why_model_disabled
 from store.librarian.structured_output import MODEL_LEASE, ModelSession, open_model_session
 from store.memory import Memory
 from store.text.similarity import SAME_STATEMENT, SIMILAR_STATEMENT, compare_sentences, parse_sentence
-from store.text.words import WORD_PATTERN
+from store.text.words import WORD_PATTERN, load_rapidfuzz
 
 MOST_MODEL_PROPOSALS = 60  # most proposals by a model that may wait in the inbox, as nobody would review more
 MOST_PROPOSED = 30  # most proposals of one run
@@ -293,12 +293,11 @@ def _decision_quotes(planned: Sequence[LearningAction]) -> str:
 
 def _is_already_told(text: str, others: Sequence[str]) -> bool:
     """Return whether one of the other texts says the same of the same subject, maybe in another order."""
-    from rapidfuzz import fuzz, process  # 19 ms, as in `text_ratio`
-
-    near = process.extract(
+    rapidfuzz = load_rapidfuzz()
+    near = rapidfuzz.process.extract(
         text,
         others,
-        scorer=fuzz.token_sort_ratio,
+        scorer=rapidfuzz.fuzz.token_sort_ratio,
         processor=normal_form,
         score_cutoff=MIN_LIKENESS,
         limit=MOST_SIMILAR,

@@ -47,7 +47,7 @@ from store.learning.sentences import (
 )
 from store.text.fence import is_suspicious
 from store.text.sentences import is_small_talk
-from store.text.words import fold_text, shared_prefix_length
+from store.text.words import fold_text, load_rapidfuzz, shared_prefix_length
 
 # The clauses that a request keeps: after its marker, before it, or in the next or previous sentence; lists become
 # several.
@@ -894,10 +894,8 @@ def _is_almost_equal(one: str, other: str) -> bool:
         return len(short) > 2
     if len(one) < MIN_SWAP_LETTERS or sorted(one) != sorted(other):
         return False
-    from rapidfuzz.distance import OSA  # 19 ms, as in `text_ratio`
-
     return (
-        OSA.distance(one, other) == 1
+        load_rapidfuzz().distance.OSA.distance(one, other) == 1
         and one[0] == other[0]
         and not {one, one.removesuffix("s")} & load_rule_words("exchanged_words")
     )

@@ -59,6 +59,8 @@ from store.librarian.structured_output import (
 )
 from store.memory import Memory
 from store.personal.memory import find_personal_memory
+from store.records.commits import read_moment
+from store.search.answer_cache import AnswerCache
 from store.search.lookup import find_oldest, find_records
 from store.search.pipeline import searchable_text
 from store.search.query_parser import matches_author
@@ -207,7 +209,7 @@ def find_changed_records(
     knows."""
     filters, state = asked.filters, asked.filters.get("is", "")
     states = {state, "correction"} if state == "superseded" and not asked.counts else {state}
-    span = {name: memory.typed_moment(filters[name]) for name in TIME_FILTERS if name in filters}
+    span = {name: read_moment(memory.database, filters[name]) for name in TIME_FILTERS if name in filters}
     told = {
         one.citation: one
         for one in list_happenings(memory.database, **span)
@@ -415,7 +417,7 @@ class Librarian:
             count_fallback(database, ANSWER_TASK)
             return self._answer_by_rule(found, f"{failed} The order is the search's.")
         if not (answer.nothing or answer.note or asked.follows):
-            self._memory.answers.store_answer(
+            AnswerCache(self._memory.database, self._memory.search).store_answer(
                 asked.text, answer.text, answer.sources[:SHOWN_RESULTS], seq=newest, by=chat.name
             )
         return answer
@@ -523,7 +525,7 @@ class Librarian:
     def _find_cached_answer(self, chat: ChatModel, asked: ParsedQuestion) -> LibrarianAnswer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them
         changed."""
-        kept = self._memory.answers.find_answer(asked.text, by=chat.name)
+        kept = AnswerCache(self._memory.database, self._memory.search).find_answer(asked.text, by=chat.name)
         matches = self._cited_sources(kept.citations) if kept else []
         if kept is None or not matches:
             return None

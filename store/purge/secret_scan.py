@@ -8,13 +8,11 @@ the marker in place, derived rows follow, and the pages and the log that held th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from store.base.citations import Citation, cite
 from store.base.errors import StorageError
-from store.base.vocabulary import KIND_BY_TABLE
 from store.conversations.hook_spool import read_spool_lines, replace_spool_lines
 from store.conversations.summaries import drop_summaries
 from store.database.database import Database, Transaction
@@ -28,6 +26,7 @@ from store.history.history import primary_key
 from store.purge.cleanup import clean_backups
 from store.purge.word_search import map_strings
 from store.records.facts import text_hash
+from store.records.table import cite_table_row
 from store.redaction.personal_data import find_personal_data, mask_personal_value
 from store.redaction.redactor import count_markers, replace_findings
 
@@ -115,16 +114,8 @@ SCANNED_TABLES = (
     "answers_cache",
     "model_calls",
 )
-SENT_LABELS = {
-    "contexts": "a question that was sent",
-    "injections": "what an agent was sent",
-    "answers_cache": "an answer that was kept",
-    "model_calls": "an answer of the model",
-}
 JSON_COLUMN_DEFAULTS = ("'[]'", "'{}'", "'null'")
 SCAN_PAGE_ROWS = 1000
-# a document that changed has other chunks
-_STILL_STORED = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"
 SPOOL_TABLE = "spool"  # no table: what hooks left to be written
 
 
@@ -151,73 +142,6 @@ class SecretLeak:
     def masked(self) -> list[str]:
         """What may be shown of them, each once."""
         return [*dict.fromkeys(filter(None, self.found))]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class LoggedRedaction:
-    """A secret that was never stored: when, where and by which rule it was cut, who wrote it and through which door."""
-
-    at: str
-    citation: str
-    field: str
-    rule: str
-    count: int
-    actor: str
-    door: str
-
-
-def list_redactions(database: Database, limit: int = 50, rule: str = "") -> list[LoggedRedaction]:
-    """List the secrets that were removed while writing, newest first, of one rule or of all."""
-    rows = database.rows(
-        "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
-        f" AND {_STILL_STORED} ORDER BY at DESC, id DESC LIMIT ?",
-        (rule, limit),
-    )
-    return [
-        LoggedRedaction(at, cite_table_row(database, table, (record,)), field, label, count, actor, door)
-        for at, table, record, field, label, count, actor, door in rows
-    ]
-
-
-def take_redactions(database: Database) -> list[LoggedRedaction]:
-    """List what the transactions of this connection removed since the last call, by place; reads no database if
-    nothing was removed."""
-    cuts, database.cut = database.cut, {}
-    return [
-        LoggedRedaction("", cite_table_row(database, table, (row,)), field, rule, count, "", database.door)
-        for (table, row, field, rule), count in cuts.items()
-    ]
-
-
-def count_redactions(database: Database) -> dict[str, int]:
-    """Count the secrets that each rule removed while writing."""
-    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_STILL_STORED} GROUP BY rule"))
-
-
-def cite_table_row(database: Database, table: str, key: Sequence[Any]) -> str:
-    """Return the citation of a row; for a table without citations its name and the row's key."""
-    if table in KIND_BY_TABLE and table not in ("commits", "commit_links", "mutes"):
-        return cite(KIND_BY_TABLE[table], key[0])
-    if table == "queries":  # its key is the text
-        return "a search"
-    if table in SENT_LABELS:
-        return SENT_LABELS[table]
-    if table == "history":
-        return f"step {key[0]}"
-    if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
-        return cite("commit", sha)
-    if table == "mutes":
-        return f"the mute of {cite('fact', key[0])}"
-    if table == "commit_links":
-        return f"{cite_table_row(database, 'commits', key)} {cite('decision', key[1])}"
-    if table == "chunks":
-        row = database.row(
-            "SELECT path, first, last FROM chunks JOIN documents d ON d.id = document_id WHERE chunks.id = ?",
-            (key[0],),
-        )
-        if row:
-            return str(Citation("document", *row))
-    return f"{table} {' '.join(map(str, key))}"
 
 
 def scan_secrets(database: Database, scanner: TextScanner = SECRET_SCANNER) -> list[SecretLeak]:

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from store.base.citations import SHORT_SHA_LENGTH, cite
@@ -21,7 +22,7 @@ from store.git.process import GitError, capture_git_output
 from store.git.repository import CommitInfo, Repository
 from store.records.table import RecordTable, require_one_of
 from store.records.workflow import iteration_for_record
-from store.text.dates import ReleaseMoments, find_release, newest_release
+from store.text.dates import ReleaseMoments, find_release, newest_release, parse_typed_moment
 
 # the shas next to a commit's own, in order: its shortest form must differ from both
 NEIGHBOUR_SHAS = (
@@ -309,6 +310,12 @@ def read_releases(database: Database) -> ReleaseMoments:
 def release_moment(database: Database, name: str = "") -> str:
     """Return the timestamp of a version or a tag, of the last release without a name; empty where it is not known."""
     return find_release(name, read_releases(database)) if name else last_release_moment(database)
+
+
+def read_moment(database: Database, text: str) -> str:
+    """Return the moment that a person or an agent typed, in words or not (see `parse_typed_moment`), with the releases
+    of this memory. Raise InvalidInput."""
+    return parse_typed_moment(text, database.clock(), partial(release_moment, database))
 
 
 def last_release_moment(database: Database) -> str:

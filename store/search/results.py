@@ -19,7 +19,7 @@ from store.database.tombstones import has_purged_text
 from store.database.values import Verbatim
 from store.records.timeline import count_openings
 from store.search.fulltext import FullTextIndex, QueryTerms
-from store.text.words import load_stop_words
+from store.text.words import load_rapidfuzz, load_stop_words
 
 EXACT_HIT, NEAR_HIT, FAR_HIT, NO_HIT = "exact", "near", "far", "nothing"
 
@@ -267,12 +267,11 @@ def _similar_words(database: Database, keywords: FullTextIndex, word: str) -> li
     rows = database.rows(
         "SELECT term FROM corpus_words WHERE length(term) BETWEEN ? AND ?", (len(stem) - 2, len(stem) + 2)
     )
-    from rapidfuzz import distance, process  # 19 ms, which a search that found its words need not
-
-    found = process.extract(
+    rapidfuzz = load_rapidfuzz()
+    found = rapidfuzz.process.extract(
         stem,
         [term for (term,) in rows],
-        scorer=distance.DamerauLevenshtein.normalized_similarity,
+        scorer=rapidfuzz.distance.DamerauLevenshtein.normalized_similarity,
         score_cutoff=MIN_SPELLING_SIMILARITY,
         limit=MAX_SUGGESTIONS + 2,
     )

@@ -25,6 +25,7 @@ from store.git.process import GitError, run_git
 from store.git.repository import git_folders, list_head_moves, read_head_sha
 from store.records.facts import AGE_STATES, age_state_sql, text_hash
 from store.text.fence import strip_invisible
+from store.text.similarity import text_ratio
 
 # The lines of a section: facts as a list under headings by domain, each with its citation at the end.
 #
@@ -550,8 +551,6 @@ class LineMerge:
         missing = [number for number in gone if not self._came.has_removed(number)]
         if len(missing) * len(bare) > 20_000:
             return items
-        from rapidfuzz.fuzz import ratio
-
         pairs = []
         for at in bare:
             for number in missing:
@@ -559,7 +558,7 @@ class LineMerge:
                 assert head is not None
                 words = normalize_line(items[at].text).casefold()
                 for text in dict.fromkeys((head.fact, self._asked.get(number, head.fact))):
-                    if score := ratio(words, normalize_line(text).casefold(), score_cutoff=100 * MIN_REWORDED):
+                    if score := text_ratio(words, normalize_line(text).casefold(), 100 * MIN_REWORDED):
                         pairs.append((-score, at, number))
         for _, at, number in sorted(pairs):
             if at in bare and number in missing:

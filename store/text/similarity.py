@@ -19,6 +19,7 @@ from store.text.words import (
     is_inflection,
     load_number_words,
     load_ordered_words,
+    load_rapidfuzz,
     load_stop_words,
     load_word_groups,
     load_words,
@@ -48,11 +49,10 @@ _LIVES = re.compile(
 )
 
 
-def text_ratio(one: str, other: str) -> float:
-    """Return rapidfuzz's ratio of two texts, from 0 to 100."""
-    from rapidfuzz.fuzz import ratio  # 19 ms, which most commands need not
-
-    return ratio(one, other)
+def text_ratio(one: str, other: str, lowest: float = 0) -> float:
+    """Return rapidfuzz's ratio of two texts, from 0 to 100; 0 where it is below `lowest`."""
+    ratio: float = load_rapidfuzz().fuzz.ratio(one, other, score_cutoff=lowest)
+    return ratio
 
 
 WordLists = tuple[Sequence[frozenset[str]], ...]

@@ -27,6 +27,7 @@ from store.history.compression import create_every_row_view
 from store.history.history import primary_key
 from store.history.restore_plan import read_states_before
 from store.memory import Memory
+from store.records.commits import read_moment
 from store.search.fulltext import SELECT_PASSAGES
 from store.search.lookup import get_record
 from store.search.pipeline import Search
@@ -71,7 +72,7 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
     try:
         citation = parse_citation(words)
     except MemorandaError:
-        at = memory.typed_moment(words)
+        at = read_moment(memory.database, words)
         if at > memory.now:
             raise InvalidInput(
                 "That time is in the future.", "Give a time in the past: 2d, or yesterday."

@@ -15,7 +15,8 @@ from store.base.runtime import IsCancelled, never_cancelled
 from store.base.vocabulary import CHECKPOINT_LEVELS
 from store.config.configuration import may_capture
 from store.conversations.hook_spool import broken_lines_path, count_broken_lines, drain_spool, has_waiting_lines
-from store.conversations.sessions import end_session, remove_partial_snapshots
+from store.conversations.sessions import Sessions, end_session, remove_partial_snapshots
+from store.conversations.summaries import Summaries
 from store.conversations.turns import expire_turns
 from store.database.database import Database, Lease, LeaseLost, Transaction
 from store.database.files import create_reserve
@@ -99,20 +100,20 @@ def start_or_resume_session(memory: Memory, name: str = "", cwd: str = "") -> Se
     end_broken_off_sessions(memory)
     called = name.strip()[:LONGEST_SESSION_NAME] or f"session-{memory.now[:19].replace(':', '')}"
     with memory.database.write("user", "session start") as write:
-        memory.sessions.start_session(write, called, cwd)
-    return memory.sessions.get(called)
+        Sessions(memory.database).start_session(write, called, cwd)
+    return Sessions(memory.database).get(called)
 
 
 def end_broken_off_sessions(memory: Memory) -> int:
     """End the sessions without recent turns that nobody ended. Return how many. If the newest may still be
     continued, take a checkpoint of its end, as if the end had been reported."""
-    if memory.database.read_only or not (found := memory.sessions.list_broken_off(memory.now)):
+    if memory.database.read_only or not (found := Sessions(memory.database).list_broken_off(memory.now)):
         return 0
     newest = memory.turns.newest_session()
     recent = days_before(memory.now, RECOVERY_OFFER_DAYS)
     for session in found:  # before it is over: a session that is over is not continued
         if session.last_at >= recent:
-            memory.summaries.summarize_due(session.id, all_of_it=True)
+            Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
         open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
         over = [session for session in found if session.id in open_now]  # another process may be doing the same

@@ -18,6 +18,7 @@ from store.embedding.model_registry import find_serving_model
 from store.learning.rule_pass import read_request_counts
 from store.memory import Memory
 from store.records.facts import AGE_STATES
+from store.search.answer_cache import AnswerCache
 from store.search.fulltext import FullTextIndex
 
 LISTED_SESSIONS = 8  # conversations that are listed, the newest first
@@ -202,7 +203,7 @@ def measure(memory: Memory) -> Measures:
         recoveries=recoveries,
         searches=_search_figures(memory.search.log.last_searches()),
         queries=tuple(memory.search.log.most_frequent(LISTED_QUERIES)),
-        answers=memory.answers.usage_counts(),
+        answers=AnswerCache(memory.database, memory.search).usage_counts(),
         conversations=len(conversations),
         covered=sum(can for _, _, can in conversations),
         records=records,

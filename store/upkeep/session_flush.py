@@ -11,8 +11,14 @@ from store.base.errors import Conflict, ModelFailed, NotFound
 from store.base.models import Fact, Session, Turn
 from store.base.vocabulary import PERSON_ORIGIN, SEARCHABLE
 from store.conversations import summaries
-from store.conversations.sessions import SNAPSHOT_MESSAGES, format_snapshot, slug_of_turns, write_snapshot
-from store.conversations.summaries import Summarise
+from store.conversations.sessions import (
+    SNAPSHOT_MESSAGES,
+    Sessions,
+    format_snapshot,
+    slug_of_turns,
+    write_snapshot,
+)
+from store.conversations.summaries import Summaries, Summarise
 from store.database.values import Verbatim
 from store.documents.files import document_roots, log_folder, note_log_folder
 from store.history.checkpoints import RecoveredCheckpoint
@@ -134,8 +140,8 @@ def flush_session(memory: Memory, name: str = "", seconds: float = READING_SECON
     """Summarise all turns of a session, the newest unless named, those in its window too, learn for some `seconds` from
     turns that wait to be read, take a checkpoint, and propose what to do with duplicates of the new facts. Called
     again, do what was added since. Raise NotFound."""
-    session = memory.sessions.get(name)
-    made = memory.summaries.summarize_due(session.id, all_of_it=True)
+    session = Sessions(memory.database).get(name)
+    made = Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     read = run_rule_pass(memory, seconds=seconds)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
@@ -162,12 +168,12 @@ def flush_due_sessions(memory: Memory, by: Summarise | None = None) -> int:
         return 0
     quiet = from_ms(to_ms(memory.now) - SESSION_QUIET_MS)
     flushed, broken_off = 0, False
-    under_way = memory.sessions.list_under_way(quiet)
+    under_way = Sessions(memory.database).list_under_way(quiet)
     for session in under_way:
         wanted = is_flush_due(memory, session)
         if not broken_off:
             try:
-                memory.summaries.summarize_due(session.id, all_of_it=wanted, by=by)
+                Summaries(memory.database).summarize_due(session.id, all_of_it=wanted, by=by)
             except ModelFailed:
                 broken_off = True
         if wanted:
@@ -185,8 +191,8 @@ def summarize_ended_sessions(memory: Memory, by: Summarise | None = None, most: 
     """Summarise `most` of the sessions that are over and not fully summarised. Raise what `by` raises."""
     if memory.database.read_only or not memory.config["enabled"]:
         return
-    for name in memory.summaries.list_behind(from_ms(to_ms(memory.now) - SESSION_QUIET_MS), most):
-        memory.summaries.summarize_due(name, all_of_it=True, by=by)
+    for name in Summaries(memory.database).list_behind(from_ms(to_ms(memory.now) - SESSION_QUIET_MS), most):
+        Summaries(memory.database).summarize_due(name, all_of_it=True, by=by)
 
 
 def flush_after_import(memory: Memory) -> None:
@@ -197,16 +203,16 @@ def flush_after_import(memory: Memory) -> None:
         flush_due_sessions(memory)
         return
     chat.close()
-    for session in memory.sessions.list_under_way(from_ms(to_ms(memory.now) - SESSION_QUIET_MS)):
-        if len(memory.summaries.find_due_turns(session.id)) > tasks.MOST_MODEL_SUMMARIES:
-            memory.summaries.summarize_due(session.id)
+    for session in Sessions(memory.database).list_under_way(from_ms(to_ms(memory.now) - SESSION_QUIET_MS)):
+        if len(Summaries(memory.database).find_due_turns(session.id)) > tasks.MOST_MODEL_SUMMARIES:
+            Summaries(memory.database).summarize_due(session.id)
 
 
 def clear_session(memory: Memory, name: str = "", actor: str = PERSON_ORIGIN) -> ClearResult:
     """End a session, the newest unless named: first write its last messages to a file, then summarise all of it, and
     take a checkpoint of its end. Raise NotFound or StorageError; for a hook also Conflict, where nothing was said since
     the file was written: a client may report an end twice."""
-    session = memory.sessions.get(name)
+    session = Sessions(memory.database).get(name)
     named = _last_turns(memory, session.id)
     called = name_snapshot(memory, named, memory.now[:10])
     key = "" if actor == PERSON_ORIGIN else f"snapshot {session.id} {session.turns}"
@@ -217,7 +223,7 @@ def clear_session(memory: Memory, name: str = "", actor: str = PERSON_ORIGIN) ->
         note_log_folder(write, memory.config)
         turns = _last_turns(memory, session.id)
         if turns != named:
-            session = memory.sessions.get(session.id)
+            session = Sessions(memory.database).get(session.id)
             called = slug_of_turns(turns, memory.now[:10])
         path = write_snapshot(
             document_roots(memory.location, memory.config).base,
@@ -234,7 +240,7 @@ def clear_session(memory: Memory, name: str = "", actor: str = PERSON_ORIGIN) ->
             memory.config["snapshots.in_git"],
         )
         write.store_answer()
-    memory.summaries.summarize_due(session.id, all_of_it=True)
+    Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     taken = memory.checkpoints.record_session_end(session=session.id, actor=actor)
     with memory.database.write(actor, "clear") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))

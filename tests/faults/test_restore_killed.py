@@ -44,8 +44,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def restore(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
     """Restore in a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
-    work = "memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))"
-    return killed(told, folder, kind, number, work, before="plan = memory.plans.plan_checkpoint(1)")
+    work = "plans.apply_plan(plan, plans.propose_changes(plan))"
+    planned = (
+        "from store.history.restore_plan import Plans; plans = Plans(memory.database); plan = plans.plan_checkpoint(1)"
+    )
+    return killed(told, folder, kind, number, work, before=planned)
 
 
 def held(path: Path) -> tuple[str, int, int]:

@@ -10,6 +10,7 @@ from conftest import Clock
 from support import embedding_models
 
 from store.base.vocabulary import CITATION_LETTERS, DOMAINS, SEARCHABLE
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.embedding.vectors import Vectors
 from store.memory import Memory
@@ -42,7 +43,7 @@ def _said(memory: Memory) -> None:
 
 def _summarised(memory: Memory) -> None:
     _said(memory)
-    memory.summaries.summarize_due("s", all_of_it=True)
+    Summaries(memory.database).summarize_due("s", all_of_it=True)
 
 
 def _document(memory: Memory) -> None:

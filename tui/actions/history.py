@@ -13,6 +13,7 @@ from store.base.models import Checkpoint, Record, Step, Turn
 from store.base.vocabulary import PERSON_ORIGIN, TALK_ORIGIN_PREFIX, pack_key, unpack_key
 from store.history.history import HISTORY_KINDS, History
 from store.memory import Memory
+from store.records.commits import read_moment
 from store.search.lookup import get_record
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
 from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
@@ -247,7 +248,7 @@ def go_to_day(screen: ActionScreen, things: Sequence[Any], day: str) -> None:
     memory = screen.engine.screen
     name = "history" if screen.pane_name == "history" else "timeline"
     try:
-        start, said = local_day(memory.typed_moment(day))
+        start, said = local_day(read_moment(memory.database, day))
     except MemorandaError as error:
         screen.say(str(error), "warning")
         return

@@ -13,7 +13,7 @@ from store.base.clock import format_age, format_how_long_ago, format_local_time
 from store.base.errors import Conflict
 from store.base.models import Checkpoint, Decision, Event, Fact, GlobalFact, Proposal, Step, Summary, Task, Turn
 from store.history.history import DERIVED_COLUMNS, change_sign, describe_change
-from store.history.restore_plan import PlannedChange, RestorePlan
+from store.history.restore_plan import PlannedChange, Plans, RestorePlan
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.word_search import RemainingMatch
@@ -38,12 +38,12 @@ def plan_restore(memory: Memory, things: Sequence[Checkpoint]) -> Plan:
     """Return what restoring a checkpoint would change."""
     one = memory.checkpoints.get(things[0].id)
     title = f"RESTORE {one.citation} “{one.title}”   {format_local_time(one.created_at)}"
-    return plan_of_strategy(memory, memory.plans.plan_checkpoint(one.id), title, "replace")
+    return plan_of_strategy(memory, Plans(memory.database).plan_checkpoint(one.id), title, "replace")
 
 
 def plan_of_strategy(memory: Memory, whole: RestorePlan, title: str, word: str) -> Plan:
     """Return a restore by a strategy: replace, keep what the person changed since, or only add."""
-    found = memory.plans.keep_mine(whole) if word == "keep mine" else whole
+    found = Plans(memory.database).keep_mine(whole) if word == "keep mine" else whole
     plan = show_changes(memory, found, title, "if restored", STRATEGIES[word])
     others = {name: partial(plan_of_strategy, memory, whole, title, name) for name in STRATEGIES}
     return replace(plan, strategies=others, strategy=word, does="restore")
@@ -53,7 +53,7 @@ def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
     """Return what undoing a step would change."""
     step = memory.history.get(things[0].seq)
     title = f"UNDO step {step.seq}: {step.reason}   {format_local_time(step.at)}, by {step.actor}"
-    plan = show_changes(memory, memory.plans.plan_step(step.seq), title, "if undone")
+    plan = show_changes(memory, Plans(memory.database).plan_step(step.seq), title, "if undone")
     if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before
         return replace(plan, note=f"{key_name('step.undo')} on the new step undoes it")
     return plan
@@ -62,7 +62,7 @@ def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
 def plan_undo_all(memory: Memory, origin: str, session: str = "") -> Plan:
     """Return what undoing everything that an origin wrote would change, or what it wrote in a session."""
     which = f" in {session}" if session else ""
-    plan = memory.plans.plan_origin(origin, session)
+    plan = Plans(memory.database).plan_origin(origin, session)
     return show_changes(memory, plan, f"UNDO all that {origin} wrote{which}", "if undone")
 
 
@@ -75,7 +75,7 @@ def show_changes(memory: Memory, plan: RestorePlan, title: str, when: str, strat
     later = f"{key_name('memory.undo')} undoes it{' all' if plan.before else ''}"
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
-        done = memory.plans.apply_plan(plan, chosen)
+        done = Plans(memory.database).apply_plan(plan, chosen)
         before = f"; {cite('checkpoint', done.checkpoint)} is how it was" if done.checkpoint else ""
         named = f"Undid step {plan.undoes}: " if plan.undoes is not None else ""
         return Done(f"{named}{format_count(done.changed, 'record')} changed{before}; {later}", undo=False)
@@ -84,7 +84,7 @@ def show_changes(memory: Memory, plan: RestorePlan, title: str, when: str, strat
         title,
         [_change_line(memory.now, plan, at, when, strategy) for at in range(len(plan.changes))],
         do,
-        memory.plans.propose_changes(plan, strategy),
+        Plans(memory.database).propose_changes(plan, strategy),
         note=f"a checkpoint is taken first; {later}" if plan.before else later,
         column=f"{when} · last changed by",
         does="undo",
@@ -102,11 +102,11 @@ def plan_since(memory: Memory, start: str | PointInTime, end: str = "now") -> Pl
     """Return the changes between two moments, to be read."""
     first = point_in_time(memory, start) if isinstance(start, str) else start
     if end.strip() in ("", "now"):
-        plan = memory.plans.plan_since(first.seq)
+        plan = Plans(memory.database).plan_since(first.seq)
         title = f"CHANGED since {first.words}"
     else:
         last = point_in_time(memory, end)
-        plan = memory.plans.plan_between(first.seq, last.seq)
+        plan = Plans(memory.database).plan_between(first.seq, last.seq)
         title = f"CHANGED from {first.words} to {last.words}"
     if not plan.changes:
         raise Conflict("Nothing changed since.", "")

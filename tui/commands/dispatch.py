@@ -6,9 +6,10 @@ from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.runtime import require_part
 from store.database.connection import DISK_ERRORS, to_memoranda_error
 from store.memory import Memory
+from store.records.table import take_redactions
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb
-from tui.render.lines import add_cuts, cuts_notice, take_cuts
+from tui.render.lines import add_cuts, cuts_notice
 
 
 def run_verb(call: Call, verb: Verb, given: ParsedArguments) -> Outcome:
@@ -38,7 +39,7 @@ def run_verb(call: Call, verb: Verb, given: ParsedArguments) -> Outcome:
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
     """Append to a verb's outcome which secrets were redacted from what it wrote."""
 
-    cuts = take_cuts(memory.database)
+    cuts = take_redactions(memory.database)
     outcome.data = add_cuts(outcome.data, cuts)
     if outcome.message:
         outcome.message = f"{outcome.message} {cuts_notice(cuts)}"

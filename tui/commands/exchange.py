@@ -21,6 +21,7 @@ from store.exchange.backups import (
 )
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
+from store.history.restore_plan import Plans
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole, examine_ownership, is_unmarked
 from store.upkeep.session_flush import summarize_ended_sessions
 from tui.commands.call import Call, Outcome, Preview, select_fields
@@ -315,7 +316,7 @@ def _backup_path(call: Call, text: str | None) -> str | None:
 def _restore_backup(call: Call, file: str | None, dry_run: bool, yes: bool) -> Outcome:
     """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
-    database, plans = call.memory.database, call.memory.plans
+    database, plans = call.memory.database, Plans(call.memory.database)
     found = find_backups(database)
     named = _backup_path(call, file) or (found[0].name if found else "")
     path = os.path.join(backup_folder(database), named)

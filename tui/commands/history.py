@@ -10,6 +10,7 @@ from store.base.citations import Citation, cite, parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Step, as_json
+from store.conversations.sessions import Sessions
 from store.history.checkpoint_payload import format_contents
 from store.history.checkpoints import RecoveredCheckpoint
 from store.history.history import (
@@ -20,8 +21,9 @@ from store.history.history import (
     describe_change,
     title_of_row,
 )
-from store.history.restore_plan import PlannedChange, RestorePlan, cite_records, select_changes
+from store.history.restore_plan import PlannedChange, Plans, RestorePlan, cite_records, select_changes
 from store.memory import Memory
+from store.records.commits import read_moment
 from store.records.timeline import usage_percent
 from store.search.results import Hit
 from store.upkeep.as_of import point_in_time
@@ -97,7 +99,7 @@ def _record_usage(call: Call, tokens: int, session: str) -> Outcome:
     used = usage_percent(tokens, window)
     taken = memory.checkpoints.record_usage(tokens, session=session, window=window)
     try:
-        found = memory.sessions.get(session)
+        found = Sessions(memory.database).get(session)
         if is_flush_due(memory, found, tokens):
             flush_session(memory, found.id)
     except NotFound:
@@ -182,7 +184,7 @@ def restore(
     kind: only facts, decisions, tasks or links: fact … (repeatable)
     strategy: replace all, keep what is mine, or only add what is gone
     """
-    memory, plans = call.memory, call.memory.plans
+    memory, plans = call.memory, Plans(call.memory.database)
     target = call.number(checkpoint, "checkpoint")
     cited = cite("checkpoint", target)
     plan = plans.plan_checkpoint(target)
@@ -230,7 +232,7 @@ def _apply_plan(
     memory: Memory, plan: RestorePlan, chosen: frozenset[int], stay: str = ""
 ) -> tuple[str, dict[str, Any]]:
     """Apply the chosen changes of a plan; return what changed and how to come back from there, also for scripts."""
-    applied = memory.plans.apply_plan(plan, chosen)
+    applied = Plans(memory.database).apply_plan(plan, chosen)
     before = cite("checkpoint", applied.checkpoint or 0)
     said = f"{format_count(applied.changed, 'record')} changed.{stay} {before} is how it was; undo works."
     return said, {"changed": applied.changed, "before": before}
@@ -273,7 +275,7 @@ def undo(
     if all_by is not None and seq is not None:
         raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
     memory = call.own(global_)
-    history, plans = memory.history, memory.plans
+    history, plans = memory.history, Plans(memory.database)
     about: dict[str, Any]
     if all_by is not None:
         plan, undone, about = plans.plan_origin(all_by, session), f"all by {visible(all_by)}", {"origin": all_by}
@@ -325,7 +327,7 @@ def _undo_step(
         )
     if not plan.changes:
         raise Conflict(f"Nothing of step {seq} is left to undo.")
-    memory.plans.apply_plan(plan, chosen)
+    Plans(memory.database).apply_plan(plan, chosen)
     step = memory.history.get(seq)
     left = len(plan.changes) - len(chosen)
     rest = f" {format_count(left, 'record')} kept." if left > 0 else ""
@@ -473,7 +475,7 @@ def history(
     steps = memory.history.steps(
         actor=actor,
         record=("fact" if of.kind == "global" else of.kind, int(of.target)) if of else None,
-        since=memory.typed_moment(since) if since else "",
+        since=read_moment(memory.database, since) if since else "",
         limit=limit + 1,
     )
     changed = {step.seq: _changes_json(memory, step.seq) for step in steps[:limit]} if changes else {}
@@ -492,10 +494,10 @@ def _compare_moments(call: Call, memory: Memory, since: str, to: str, limit: int
     """List what became of each record between two moments."""
     start = point_in_time(memory, since)
     if to == "now":
-        plan = memory.plans.plan_since(start.seq)
+        plan = Plans(memory.database).plan_since(start.seq)
         empty = "Nothing changed since then."
     else:
-        plan = memory.plans.plan_between(start.seq, point_in_time(memory, to).seq)
+        plan = Plans(memory.database).plan_between(start.seq, point_in_time(memory, to).seq)
         empty = "Nothing changed between the two."
     return call.listed(plan.changes, limit, [empty], _compared_line, change_json)
 

@@ -20,9 +20,12 @@ from store.base.vocabulary import (
     TIMELINE_KINDS,
     unpack_key,
 )
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import Summaries
 from store.exchange.backups import Backup, find_backups
 from store.ingest.runner import list_discarded
 from store.memory import Memory
+from store.records.commits import read_moment
 from store.records.facts import AGE_STATES
 from store.records.workflow import OPEN_STATUSES
 from store.search.lookup import records_by_key
@@ -130,8 +133,8 @@ def read_sessions(
     memory: Memory, most: int, narrow: Narrowing
 ) -> list[tuple[models.Session, list[models.Summary], bool]]:
     """Read sessions, each with its summaries, and whether these are shown."""
-    found = memory.sessions.list_newest(most)
-    return [(one, memory.summaries.active(one.id), narrow.summaries) for one in found]
+    found = Sessions(memory.database).list_newest(most)
+    return [(one, Summaries(memory.database).active(one.id), narrow.summaries) for one in found]
 
 
 def session_line(found: tuple[models.Session, list[models.Summary], bool], now: str) -> str:
@@ -255,7 +258,7 @@ def list_records(
     summaries: what each session was about too: its active summaries
     """
     number = call.optional(iteration, "iteration")
-    start = call.memory.typed_moment(since) if since else ""
+    start = read_moment(call.memory.database, since) if since else ""
     narrow = Narrowing(
         words, all, domain, status, origin, tag, scope, sort, type, number, start, discarded, summaries
     )
@@ -320,7 +323,7 @@ def timeline(
     kind: decision, commit, event … (repeatable)
     """
     memory = call.memory
-    start, end = (memory.typed_moment(text) if text else "" for text in (since, before))
+    start, end = (read_moment(memory.database, text) if text else "" for text in (since, before))
     number = call.optional(iteration, "iteration")
     keys = [key for key, _ in memory.timeline.stream(kind, start, end, limit + 1, number)]
     found = records_by_key(memory.database, keys)

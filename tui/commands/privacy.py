@@ -22,14 +22,12 @@ from store.purge.registry import list_store_files
 from store.purge.secret_scan import (
     PERSONAL_DATA_SCANNER,
     SECRET_SCANNER,
-    LoggedRedaction,
     SecretLeak,
-    count_redactions,
-    list_redactions,
     scan_secrets,
     scrub_secrets,
 )
 from store.purge.word_search import RemainingMatch
+from store.records.table import LoggedRedaction, count_redactions, list_redactions
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
 from store.upkeep.as_of import point_in_time

@@ -21,6 +21,7 @@ from store.base.citations import cite
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import StorageError
 from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.inbox.duplicates import mark_all_compared
 from store.learning.rule_pass import run_rule_pass
@@ -453,7 +454,7 @@ class DemoYear:
     def _read_session(self, session: str, actor: str) -> None:
         """Look for facts in a session, and summarise it."""
         run_rule_pass(self._memory)
-        self._memory.summaries.summarize_due(session, all_of_it=True)
+        Summaries(self._memory.database).summarize_due(session, all_of_it=True)
 
     def _propose(
         self,

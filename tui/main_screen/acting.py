@@ -18,8 +18,8 @@ from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.config.settings import MODEL_WORD, SETTINGS
 from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
-from store.purge.secret_scan import LoggedRedaction
 from store.records.facts import FACT_SORTS
+from store.records.table import LoggedRedaction, take_redactions
 from store.search.pipeline import search_for_person
 from store.upkeep.as_of import PointInTime
 from tui.actions.action import AGREED, Action, Done, cite_things
@@ -57,7 +57,7 @@ from tui.input.verb_table import (
 from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
-from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record, take_cuts
+from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record
 from tui.screens.base import HelpScreen
 from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
@@ -246,7 +246,7 @@ class ActingScreen(PlacesScreen):
                 return work(memory)
             finally:
                 AGREED.reset(token)
-                cut.extend(take_cuts(memory.database))
+                cut.extend(take_redactions(memory.database))
 
         def finish(result: Any, error: MemorandaError | None) -> None:
             if isinstance(error, ConfirmationNeeded | Purged):

@@ -32,10 +32,12 @@ from store.base.models import (
     Turn,
 )
 from store.base.vocabulary import PERSON_ORIGIN
+from store.conversations.summaries import Summaries
 from store.database.values import clean_text
 from store.doors.agent_log import AgentActivity, AgentCall, Injection
 from store.evidence.evidence import BoundEvidence
 from store.history.history import HISTORY_KINDS, change_sign, describe_change
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.records.facts import AGE_STATES, AGEING_DAYS
 from store.search.lookup import PART_QUERIES, find_records, get_records, list_part_ids
@@ -62,6 +64,7 @@ from tui.render.lines import (
     writer_name,
 )
 from tui.render.proposals import describe_proposal, proposal_heading
+from tui.render.syntax import color_markdown
 from tui.theme.escape import visible
 
 # Render agents' activity as lines of text.
@@ -176,7 +179,7 @@ def turn_detail(memory: Memory, turn: Turn, now: str) -> list[StyledLine]:
 
 def summary_detail(memory: Memory, found: Summary, now: str) -> list[StyledLine]:
     """Describe a summary, with the turns that it covers."""
-    active = any(one.id == found.id for one in memory.summaries.active(found.session))
+    active = any(one.id == found.id for one in Summaries(memory.database).active(found.session))
     lines: list[StyledLine] = [
         heading_of_record("summary", found, "active" if active else "archived"),
         *indent_text(found.title or "Small talk", "title"),
@@ -255,8 +258,6 @@ def _cited_lines(chunk: Chunk, lines: list[str], coloured: bool) -> list[StyledL
     lines = [line if len(line) <= LONGEST_SHOWN_LINE else line[:LONGEST_SHOWN_LINE] + "…" for line in lines]
     pieces: list[StyledLine] = [[(line, "")] for line in lines]
     if coloured:
-        from tui.render.syntax import color_markdown
-
         pieces = color_markdown(lines)
     return [_number_line(number, line, chunk.last, True) for number, line in enumerate(pieces, chunk.first)]
 
@@ -641,7 +642,7 @@ def _document_rows(memory: Memory, chunk: Chunk, now: str) -> list[StyledLine]:
 
 
 def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[StyledLine]:
-    changes = memory.plans.plan_since(checkpoint.seq).changes
+    changes = Plans(memory.database).plan_since(checkpoint.seq).changes
     changed = len(changes)
     by_hand = checkpoint.trigger == "person" and checkpoint.origin == PERSON_ORIGIN
     who = "a person" if checkpoint.origin == PERSON_ORIGIN else checkpoint.origin

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
@@ -27,13 +27,9 @@ from store.base.models import (
     Turn,
 )
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
-from store.database.database import Database
 from store.records.facts import age_state
+from store.records.table import LoggedRedaction
 from store.text.fence import is_suspicious
-
-if TYPE_CHECKING:
-    from store.purge.secret_scan import LoggedRedaction
-
 
 # The glyph and the label of every state and kind, the same in all views.
 
@@ -254,15 +250,6 @@ def agree_verb(things: int, words: str) -> str:
 
 SHOWN_CUTS = 3
 ALLOW_COMMAND = "memoranda secrets allow"
-
-
-def take_cuts(database: Database) -> list[LoggedRedaction]:
-    """Return what this connection redacted since the last call; fast when there is nothing."""
-    if not database.cut:
-        return []
-    from store.purge.secret_scan import take_redactions  # the purge's modules, which few writes need
-
-    return take_redactions(database)
 
 
 def cuts_notice(cuts: Sequence[LoggedRedaction]) -> str:

@@ -1,27 +1,31 @@
-"""Render Markdown as styled lines. Import Pygments here only: the worker needs it, the start does not."""
+"""Render diffs and Markdown as coloured lines, by Pygments' lexers, which are imported when the first is rendered."""
 
-from pygments.lexers.diff import DiffLexer
-from pygments.lexers.markup import MarkdownLexer
-from pygments.token import Token, is_token_subtype
+from collections.abc import Iterable
 
 from tui.render.lines import StyledLine
 
-# Render a diff as coloured lines. Import Pygments here only: the worker needs it, the start does not.
-
 _DIFF_STYLES = {
-    Token.Generic.Inserted: "added",
-    Token.Generic.Deleted: "removed",
-    Token.Generic.Heading: "hunk",
-    Token.Generic.Subheading: "hunk",
+    "Generic.Inserted": "added",
+    "Generic.Deleted": "removed",
+    "Generic.Heading": "hunk",
+    "Generic.Subheading": "hunk",
 }
 LONGEST_DIFF_LINE = 400  # maximum characters of a line: a minified file's would be megabytes wide
+
+
+def _split_into_tokens(language: str, text: str, **options: bool) -> Iterable[tuple[str, str]]:
+    """Return the tokens of a text, each with its kind (`Generic.Heading`), as the lexer of a language finds them."""
+    from pygments.lexers import get_lexer_by_name  # with a lexer 11 ms, which the start need not wait for
+
+    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False, **options)
+    return ((str(kind).removeprefix("Token."), value) for kind, value in lexer.get_tokens(text))
 
 
 def color_diff(text: str) -> list[StyledLine]:
     """Return the lines of a unified diff, each as a single piece with its style."""
     lines: list[StyledLine] = []
     current: StyledLine = []
-    for kind, value in DiffLexer(stripnl=False, ensurenl=False).get_tokens(text):
+    for kind, value in _split_into_tokens("diff", text):
         style = _DIFF_STYLES.get(kind, "plain")
         for index, part in enumerate(value.split("\n")):
             if index:
@@ -35,12 +39,12 @@ def color_diff(text: str) -> list[StyledLine]:
 
 
 _MARKDOWN_STYLES = (
-    (Token.Generic.Heading, "heading"),
-    (Token.Generic.Subheading, "heading"),
-    (Token.Generic.Strong, "title"),
-    (Token.Literal.String, "code"),
-    (Token.Keyword, "accent"),
-    (Token.Name, "accent"),
+    ("Generic.Heading", "heading"),
+    ("Generic.Subheading", "heading"),
+    ("Generic.Strong", "title"),
+    ("Literal.String", "code"),
+    ("Keyword", "accent"),
+    ("Name", "accent"),
 )
 LONGEST_COLORED = 1_000  # maximum characters of a line to colour: a pattern may take quadratic time
 
@@ -51,9 +55,9 @@ def color_markdown(lines: list[str]) -> list[StyledLine]:
     if any(len(line) > LONGEST_COLORED for line in lines):
         return [[(line, "")] for line in lines]
     at = 0
-    lexer = MarkdownLexer(stripnl=False, ensurenl=False, handlecodeblocks=False)  # type: ignore[no-untyped-call]
-    for kind, value in lexer.get_tokens("".join(f"{line}\n" for line in lines)):
-        style = next((style for token, style in _MARKDOWN_STYLES if is_token_subtype(kind, token)), "")
+    text = "".join(f"{line}\n" for line in lines)
+    for kind, value in _split_into_tokens("markdown", text, handlecodeblocks=False):
+        style = next((style for token, style in _MARKDOWN_STYLES if f"{kind}.".startswith(f"{token}.")), "")
         for index, part in enumerate(value.split("\n")):
             at += bool(index)
             if part and at < len(shown):

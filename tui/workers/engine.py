@@ -31,6 +31,7 @@ from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 from tui.render.details import describe_record, describe_step
 from tui.render.lines import StyledLine
+from tui.render.syntax import color_diff
 from tui.workers.background import (
     DocumentWorker,
     EmbeddingWorker,
@@ -377,8 +378,6 @@ class Engine:
 
     def diff(self, commit: Commit, columns: int) -> list[StyledLine]:
         """Return a commit's diff as coloured lines, its files in `columns` cells. Raises GitError."""
-        from tui.render.syntax import color_diff
-
         with Memory(self.location, "app", self._clock, create=False) as memory:
             source = timeline_repository(memory, self.cwd)
         if source is None:

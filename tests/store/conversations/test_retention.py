@@ -9,7 +9,7 @@ from store.base.location import locate
 from store.config.configuration import load_config, user_settings_path, write_setting
 from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS
 from store.conversations import turns as retention
-from store.conversations.summaries import SummaryFields
+from store.conversations.summaries import Summaries, SummaryFields
 from store.conversations.summaries import insert_summary as put_summary
 from store.conversations.turns import CITING_COLUMNS, NewTurn
 from store.learning import rule_pass
@@ -61,7 +61,7 @@ def test_what_is_summarised_and_not_quoted_expires(told: Memory) -> None:
     assert retention.expire_turns(told.database, told.now, DAYS) == 1
     assert left(told) == [2, 7, 8]
     assert told.search("three").total == 0 and told.search("seven").total >= 1
-    assert len(told.summaries.list_of_session("s")) == 2
+    assert len(Summaries(told.database).list_of_session("s")) == 2
     assert retention.expire_turns(told.database, told.now, DAYS) == 0
     (new,) = told.turns.add_turns("s", [NewTurn("user", "And nine.")])
     assert told.turns.get(new).number == 9

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from support.cases import load_cases
 
 from store.base.models import Turn
-from store.conversations.summaries import SUMMARY_TOKENS, SummaryFields, summarize_by_rule
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import SUMMARY_TOKENS, Summaries, SummaryFields, summarize_by_rule
 from store.conversations.turns import NewTurn
 from store.exchange.exporter import save_export
 from store.exchange.importer import Import
@@ -174,7 +175,7 @@ def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory,
     """In the summary, and in what the Librarian and a checkpoint tell of it."""
     say(memory, said)
     session_flush.flush_session(memory)
-    (one,) = memory.summaries.list_of_session("s")
+    (one,) = Summaries(memory.database).list_of_session("s")
     assert (one.topic, one.decisions) == (said, ())
     assert gather_contents(memory.database, memory.now, "s").summary == said
 
@@ -236,7 +237,7 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
     for name, port in ports.items():
         say(memory, f"Which port has {name}?", f"It is {port}.")
     session_flush.flush_session(memory)
-    found = memory.summaries.list_of_session("s")
+    found = Summaries(memory.database).list_of_session("s")
     told = [(f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()]
     assert [(one.topic, one.outcome) for one in found] == told
     assert [one.open_questions for one in found] == [()] * 4
@@ -251,7 +252,7 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
     )
     ingest_file(memory.database, str(file))
     session_flush.flush_due_sessions(memory)
-    (one,) = memory.summaries.list_of_session("old")
+    (one,) = Summaries(memory.database).list_of_session("old")
     assert (one.topic, one.first, one.last) == ("No usamos MongoDB.", 1, 2)
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
         said = NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")
@@ -260,21 +261,23 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
         save_export(other.database, str(document), False)
     with Import(memory.database, str(document)) as brought:
         brought.apply_import()
-    assert memory.sessions.get("theirs").turns == 1
+    assert Sessions(memory.database).get("theirs").turns == 1
     session_flush.summarize_ended_sessions(memory)
-    assert [one.topic for one in memory.summaries.list_of_session("theirs")] == ["Si falla la red, no guardamos nada."]
+    assert [one.topic for one in Summaries(memory.database).list_of_session("theirs")] == [
+        "Si falla la red, no guardamos nada."
+    ]
     session_flush.summarize_ended_sessions(memory)
-    assert len(memory.summaries.list_of_session("theirs")) == 1
+    assert len(Summaries(memory.database).list_of_session("theirs")) == 1
 
 
 def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
     """It counts as summarised, and takes no place among the active ones."""
     say(memory, "Hola!", "¡Hola! ¿En qué te ayudo?")
     session_flush.flush_session(memory)
-    (one,) = memory.summaries.list_of_session("s")
-    assert (one.topic, one.prompt_line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
+    (one,) = Summaries(memory.database).list_of_session("s")
+    assert (one.topic, one.prompt_line, one.tokens, Summaries(memory.database).active("s")) == ("", "", 0, [])
     session_flush.flush_session(memory)
-    assert len(memory.summaries.list_of_session("s")) == 1
+    assert len(Summaries(memory.database).list_of_session("s")) == 1
 
 
 # a change of topic ----------------------------------------------------------------------------------------------------
@@ -287,7 +290,7 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
     session_flush.flush_due_sessions(memory)
-    (one,) = memory.summaries.list_of_session("s")
+    (one,) = Summaries(memory.database).list_of_session("s")
     assert (one.first, one.last, one.topic) == (1, 2, "No usamos MongoDB.")
     context = memory.context("", "s")
     part = {one.name: one.text for one in context.parts}

@@ -23,7 +23,15 @@ from store.base.errors import NotFound, StorageError
 from store.base.models import Turn, format_summary_line
 from store.config.configuration import user_settings_path, write_setting
 from store.conversations import sessions as session_snapshot
-from store.conversations.summaries import MOST_ACTIVE, SUMMARY_TOKENS, SummaryFields, fit_summary, summarize_by_rule
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import (
+    MOST_ACTIVE,
+    SUMMARY_TOKENS,
+    Summaries,
+    SummaryFields,
+    fit_summary,
+    summarize_by_rule,
+)
 from store.conversations.turns import (
     MAX_WINDOW_TURNS,
     MIN_WINDOW_TURNS,
@@ -76,7 +84,7 @@ def test_turns_are_added_as_they_are_told_whatever_their_times(memory: Memory) -
     assert [turn.number for turn in memory.turns.last_turns("s")] == [2]
     later = from_ms(to_ms(memory.now) - 5)
     ids = memory.turns.add_turns("t", [("user", "b", later), ("user", "a", "2026-01-01")])
-    assert memory.sessions.get("t").last_at == memory.turns.get(ids[1]).at
+    assert Sessions(memory.database).get("t").last_at == memory.turns.get(ids[1]).at
 
 
 @pytest.mark.parametrize(
@@ -211,21 +219,21 @@ def test_a_summary_is_never_longer_than_its_slot(
 def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(memory: Memory) -> None:
     """Written once: the same turns are not summarised again; four are active, the older archived, cited and found."""
     talk(memory, many=WINDOW_TURNS + 2)
-    assert memory.summaries.summarize_due("s") == []  # two turns make none yet
+    assert Summaries(memory.database).summarize_due("s") == []  # two turns make none yet
     talk(memory, many=1)
-    assert memory.summaries.summarize_due("s") == [1]
-    assert memory.summaries.summarize_due("s") == []
+    assert Summaries(memory.database).summarize_due("s") == [1]
+    assert Summaries(memory.database).summarize_due("s") == []
     talk(memory, many=15, about="marmalade")
-    memory.summaries.summarize_due("s")
-    spans = [(one.first, one.last) for one in memory.summaries.list_of_session("s")]
+    Summaries(memory.database).summarize_due("s")
+    spans = [(one.first, one.last) for one in Summaries(memory.database).list_of_session("s")]
     assert spans == [(1, 3), (4, 6), (7, 9), (10, 12), (13, 15), (16, 18)]
-    active = memory.summaries.active("s")
+    active = Summaries(memory.database).active("s")
     assert [one.first for one in active] == [7, 10, 13, 16] and len(active) == MOST_ACTIVE
     assert all(one.tokens <= SUMMARY_TOKENS for one in active)
-    before = memory.summaries.get(1)
+    before = Summaries(memory.database).get(1)
     session_flush.flush_session(memory, "s")
-    assert memory.summaries.get(1) == before
-    assert [one.first for one in memory.summaries.active("s")] == [13, 16, 19, 22]
+    assert Summaries(memory.database).get(1) == before
+    assert [one.first for one in Summaries(memory.database).active("s")] == [13, 16, 19, 22]
     hits = memory.search("question number kind:summary").hits
     assert "S#1" in [hit.citation for hit in hits]
 
@@ -240,22 +248,24 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     memory.turns.add_turns("t", [NewTurn("user", f"As I said: {long}")])
     for session in ("s", "t"):
         session_flush.flush_session(memory, session)
-    assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.list_of_session("s")] == [True]
+    assert [
+        one.topic.startswith("We met the marmalade") for one in Summaries(memory.database).list_of_session("s")
+    ] == [True]
     plan = memory.purge.plan([("turn", 1)])
     chosen = [at for at, place in enumerate(plan.places) if place.can]
     memory.purge.run_plan(plan, chosen)
-    assert memory.summaries.list_of_session("s") == memory.summaries.list_of_session("t") == []
+    assert Summaries(memory.database).list_of_session("s") == Summaries(memory.database).list_of_session("t") == []
     assert memory.search("marmalade").total == 0
     plan = memory.purge.plan([("turn", 4)])
     memory.purge.run_plan(plan, [])
-    assert [one.id for one in memory.sessions.list_newest()] == ["s"]
+    assert [one.id for one in Sessions(memory.database).list_newest()] == ["s"]
 
 
 def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
     said = [("user", "The importer fails."), ("user", "Otra cosa: ¿cuándo es la feria?"), ("assistant", "En mayo.")]
     memory.turns.add_turns("s", [NewTurn(*one) for one in said])
     session_flush.flush_session(memory)
-    assert [(one.first, one.last) for one in memory.summaries.list_of_session("s")] == [(1, 1), (2, 3)]
+    assert [(one.first, one.last) for one in Summaries(memory.database).list_of_session("s")] == [(1, 1), (2, 3)]
 
 
 def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> None:
@@ -267,12 +277,15 @@ def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> 
         calls.append(part[0].number)
         if len(calls) == 1:
             with Memory.open(memory.database.path) as other:
-                other.summaries.summarize_due("s", all_of_it=True)
+                Summaries(other.database).summarize_due("s", all_of_it=True)
         return SummaryFields("by another")
 
-    assert memory.summaries.summarize_due("s", all_of_it=True, by=by) == []
+    assert Summaries(memory.database).summarize_due("s", all_of_it=True, by=by) == []
     assert calls == [1], "and what another did is not asked about"
-    assert [one.topic for one in memory.summaries.list_of_session("s")] == ["question number 0", "question number 4"]
+    assert [one.topic for one in Summaries(memory.database).list_of_session("s")] == [
+        "question number 0",
+        "question number 4",
+    ]
 
 
 # sessions -------------------------------------------------------------------------------------------------------------
@@ -282,22 +295,22 @@ def test_a_session_begins_ends_and_goes_on(memory: Memory, clock: Any) -> None:
     talk(memory, "one", 3)
     clock.advance(milliseconds=60_000)
     talk(memory, "two", 2)
-    two, one = memory.sessions.list_newest()
+    two, one = Sessions(memory.database).list_newest()
     assert (two.id, two.turns, one.id, one.turns, one.ended_at) == ("two", 2, "one", 3, None)
     assert one.started_at <= one.last_at < two.started_at
     session_flush.clear_session(memory, "one")
-    assert memory.sessions.get("one").ended_at is not None
+    assert Sessions(memory.database).get("one").ended_at is not None
     talk(memory, "one", 1)
-    assert memory.sessions.get("one").ended_at is None  # resumed
+    assert Sessions(memory.database).get("one").ended_at is None  # resumed
     with pytest.raises(NotFound, match="no session “three”"):
-        memory.sessions.get("three")
+        Sessions(memory.database).get("three")
 
 
 def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clock: Any) -> None:
     """Its end is when it was last spoken in; a checkpoint is taken as if somebody had said so, and it is still offered
     to be gone on with, for nobody did."""
     talk(memory, "one", 4)
-    last = memory.sessions.get("one").last_at
+    last = Sessions(memory.database).get("one").last_at
     assert maintenance.end_broken_off_sessions(memory) == 0  # it goes on
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "old", 1)
@@ -308,11 +321,11 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     clock.advance(milliseconds=31 * 60_000)
     assert maintenance.end_broken_off_sessions(memory) == 3
     assert maintenance.end_broken_off_sessions(memory) == 0
-    assert memory.sessions.get("one").ended_at == last
+    assert Sessions(memory.database).get("one").ended_at == last
     (only,) = memory.checkpoints.list_newest_first()
     assert (only.session, only.level, only.trigger, only.origin) == ("two", "macro", "session_end", "agent")
-    assert [one.last for one in memory.summaries.active("two")] == [3, 4]
-    assert memory.summaries.list_of_session("old") == []  # nobody goes on with it
+    assert [one.last for one in Summaries(memory.database).active("two")] == [3, 4]
+    assert Summaries(memory.database).list_of_session("old") == []  # nobody goes on with it
     offered = maintenance.offer_recovery(memory)
     assert offered is not None and offered.id == only.id
 
@@ -328,7 +341,7 @@ def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: 
         patch.setattr("store.conversations.summaries.summarize_by_rule", killed)
         maintenance.end_broken_off_sessions(memory)
     assert maintenance.end_broken_off_sessions(memory) == 1
-    assert [one.last for one in memory.summaries.list_of_session("one")] == [3, 6, 7]
+    assert [one.last for one in Summaries(memory.database).list_of_session("one")] == [3, 6, 7]
 
 
 def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
@@ -341,8 +354,8 @@ def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) ->
             memory.purge.run_plan(memory.purge.plan([("turn", first.id)]))
         return made
 
-    memory.summaries.summarize_due("one", by=purged)
-    assert [(one.first, one.last) for one in memory.summaries.list_of_session("one")] == [(2, 4)]
+    Summaries(memory.database).summarize_due("one", by=purged)
+    assert [(one.first, one.last) for one in Summaries(memory.database).list_of_session("one")] == [(2, 4)]
 
 
 def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
@@ -358,7 +371,7 @@ def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
     """Summaries of all that was said, and a checkpoint; again, there is nothing to do."""
     talk(memory, many=7)
     done = session_flush.flush_session(memory)
-    assert [one.last for one in memory.summaries.list_of_session("s")] == [3, 6, 7]
+    assert [one.last for one in Summaries(memory.database).list_of_session("s")] == [3, 6, 7]
     assert done.summaries == (1, 2, 3)
     assert memory.checkpoints.get(done.checkpoint or 0).reason == "before a compaction"
     assert session_flush.flush_session(memory) == session_flush.FlushResult("s", (), None)
@@ -369,12 +382,12 @@ def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
 def test_a_flush_is_due_by_messages_or_by_what_is_left_of_the_window(memory: Memory) -> None:
     talk(memory, many=19)
     assert session_flush.flush_due_sessions(memory) == 0
-    assert len(memory.summaries.list_of_session("s")) == 4  # of what left the window, at once
+    assert len(Summaries(memory.database).list_of_session("s")) == 4  # of what left the window, at once
     talk(memory, many=1)
     assert session_flush.flush_due_sessions(memory) == 1
     assert session_flush.flush_due_sessions(memory) == 0
     talk(memory, many=2)
-    session = memory.sessions.get("s")
+    session = Sessions(memory.database).get("s")
     assert not session_flush.is_flush_due(memory, session, 195_999)
     assert session_flush.is_flush_due(memory, session, 196_000)
     write_setting(user_settings_path(), "flush.messages", "2")
@@ -468,7 +481,7 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
     with pytest.raises(StorageError, match="nothing was cleared"):
         session_flush.clear_session(memory)
     assert os.listdir(tmp_path / "elsewhere") == []
-    assert memory.sessions.get("s").ended_at is None
+    assert Sessions(memory.database).get("s").ended_at is None
 
 
 def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
@@ -483,7 +496,7 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path) -> None:
     old.close()
     ours(path)
     with Memory.open(path) as memory:
-        assert [one.turns for one in memory.sessions.list_newest()] == [2]
+        assert [one.turns for one in Sessions(memory.database).list_newest()] == [2]
         assert [(one.tokens, one.continuity) for one in memory.turns.last_turns("s", 2)] == [(2, None), (2, None)]
         # all are queued: since schema 11 vectors are of passages
         assert memory.database.rows("SELECT id FROM embedding_queue ORDER BY id") == [(16 + 7,), (2 * 16 + 7,)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.traces import traces
 
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.conversations.summaries import SummaryFields
+from store.conversations.summaries import Summaries, SummaryFields
 from store.conversations.turns import NewTurn
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.database.values import Json, Verbatim, clean_text
@@ -83,7 +83,7 @@ def tell(memory: Memory, text: str) -> None:
     memory.turns.add_turns(text, [NewTurn("user", f"`{text}`")], origin=by)
     memory.facts.remember(f"{text} for now", actor=by, scope="session", session=text)
     one = SummaryFields(text, (text,), text, (text,), (text,))
-    memory.summaries.summarize_due(text, all_of_it=True, by=lambda part: one, actor=by)
+    Summaries(memory.database).summarize_due(text, all_of_it=True, by=lambda part: one, actor=by)
     memory.checkpoints.record_usage(190_000, session=text, actor=by)
     memory.checkpoints.record_session_end(session=text, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well

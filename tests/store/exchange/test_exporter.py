@@ -10,6 +10,7 @@ from support.ours import ours
 from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, StorageError
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.database.schema import (
     DERIVED_TABLES,
@@ -30,7 +31,7 @@ def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     """A memory with something in every table an export holds."""
     live(memory, range(200))
     memory.turns.add_turns("a session", [NewTurn("user", "hello")])
-    memory.summaries.summarize_due(all_of_it=True)
+    Summaries(memory.database).summarize_due(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED_TABLES, *JOURNAL_TABLES))

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.database.change_capture import encode_for_hash
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
@@ -27,6 +28,7 @@ from store.database.tombstones import add_tombstones, decision_text
 from store.exchange import backups, exporter
 from store.exchange.export_schema import EXPORT_TABLES, export_columns, export_json_schema
 from store.exchange.importer import END_COLUMNS, IDENTITY_COLUMNS, UNMERGED_TABLES, Import
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.search import fulltext as corpus
 
@@ -75,7 +77,7 @@ def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     """An export of a memory with something in every table."""
     live(memory, range(200))
     memory.turns.add_turns("a session", [NewTurn("user", "hello"), NewTurn("assistant", "hi")])
-    memory.summaries.summarize_due(all_of_it=True)
+    Summaries(memory.database).summarize_due(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED_TABLES, *JOURNAL_TABLES))
@@ -272,7 +274,7 @@ def test_an_import_is_one_step_that_undo_takes_back(project, other):
     with Import(other.database, str(project)) as found:
         step = found.apply_import()
     assert step == 2 and other.history.get(2).actor == "import:project"
-    assert other.plans.plan_origin("import:project").changes
+    assert Plans(other.database).plan_origin("import:project").changes
     other.history.undo(2)
     assert state(other, RECORDED_TABLES) == before
     assert other.commits.get(SHA).message == "store: schema v1"

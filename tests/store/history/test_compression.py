@@ -25,6 +25,7 @@ from store.config.configuration import user_settings_path, write_setting
 from store.database.database import Database, Lease, Transaction
 from store.exchange import exporter
 from store.history import compression
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.upkeep.maintenance import run_maintenance
 from tests.store.history import test_checkpoints, test_history
@@ -227,7 +228,7 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     assert pack_all(packed.database) == 1
     assert chain.broken(packed.database) == []
     assert compression.find_erased_records(packed.database, 0) == {("facts", f"[{number}]")}
-    for take_back in (packed.history.undo, packed.plans.plan_step):
+    for take_back in (packed.history.undo, Plans(packed.database).plan_step):
         with pytest.raises(Conflict, match="erased"):
             take_back(step)
     for directory, texts in packed.database.rows("SELECT directory, texts FROM history_block"):

@@ -8,7 +8,9 @@ from conftest import Clock
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged, StorageError
 from store.base.location import Location, personal_memory_path
+from store.conversations.sessions import Sessions
 from store.history import history as two_files
+from store.history.restore_plan import Plans
 from store.memory import Memory
 
 KEPT = ("fact", "domain", "confidence", "source", "importance", "pinned", "origin", "tags", "created_at")
@@ -108,7 +110,7 @@ def test_a_plan_undoes_no_half_of_it(told: Memory) -> None:
     assert told.history.is_in_two_files(3)
     assert not told.history.is_in_two_files(2)
     with pytest.raises(Conflict, match="undone in both, whole"):
-        told.plans.plan_step(3)
+        Plans(told.database).plan_step(3)
 
 
 def test_what_changed_since_it_was_shown_is_not_moved(told: Memory) -> None:
@@ -166,7 +168,7 @@ def test_in_the_personal_memory_only_the_scope_changes(clock: Clock) -> None:
 
 def test_a_fact_of_a_session_becomes_the_project_s(memory: Memory) -> None:
     with memory.database.write("user", "session") as write:
-        memory.sessions.start_session(write, "s", "")
+        Sessions(memory.database).start_session(write, "s", "")
     memory.facts.remember("the mock runs on 9090", scope="session", session="s")
     memory.moves.widen_to_project(1)
     assert (memory.facts.get(1).scope, memory.facts.get(1).session) == ("project", "")
@@ -257,10 +259,10 @@ def test_a_move_that_another_took_back_is_not_done(told: Memory, clock: Clock, m
 
 def restored(memory: Memory, number: int) -> dict[str, tuple[str, bool]]:
     """Restore a checkpoint as it is proposed; return what each fact's change says, and whether it was chosen."""
-    plan = memory.plans.plan_checkpoint(number)
-    chosen = memory.plans.propose_changes(plan)
+    plan = Plans(memory.database).plan_checkpoint(number)
+    chosen = Plans(memory.database).propose_changes(plan)
     if chosen:
-        memory.plans.apply_plan(plan, chosen)
+        Plans(memory.database).apply_plan(plan, chosen)
     return {one.citation: (one.says, index in chosen) for index, one in enumerate(plan.changes) if one.kind == "fact"}
 
 
@@ -279,18 +281,18 @@ def test_a_restore_leaves_a_fact_where_it_was_moved_to(told: Memory, clock: Cloc
     with pytest.raises(Conflict, match="Nothing changed since"):
         told.checkpoints.restore(between)
     with own(clock) as personal:
-        taken = personal.plans.plan_moment(1, "the first moment")
+        taken = Plans(personal.database).plan_moment(1, "the first moment")
         (change,) = taken.changes
         assert change.says == f"comes back, though F#{back} of {told.database.path} says it now"
-        assert personal.plans.propose_changes(taken) == frozenset()
+        assert Plans(personal.database).propose_changes(taken) == frozenset()
     told.history.undo()
-    plan = told.plans.plan_checkpoint(between)
+    plan = Plans(told.database).plan_checkpoint(between)
     assert [one for one in plan.changes if one.clash] == [], "what was taken back is no move"
 
 
 def test_an_undo_of_all_that_an_agent_did_leaves_what_was_moved(told: Memory) -> None:
     agent = told.facts.remember("the build takes nine minutes", actor="mcp:claude-code")[0]
     told.moves.move_to_global(agent)
-    plan = told.plans.plan_origin("mcp:claude-code")
-    assert told.plans.propose_changes(plan) == frozenset() and [one.clash for one in plan.changes] == [True]
+    plan = Plans(told.database).plan_origin("mcp:claude-code")
+    assert Plans(told.database).propose_changes(plan) == frozenset() and [one.clash for one in plan.changes] == [True]
     assert facts(told)[1] == ["the build takes nine minutes"]

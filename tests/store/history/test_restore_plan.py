@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.database.schema import RECORDED_TABLES
 from store.history.compression import every_row_view
-from store.history.restore_plan import RESTORE_STRATEGIES, RestorePlan
+from store.history.restore_plan import RESTORE_STRATEGIES, Plans, RestorePlan
 from store.memory import Memory
 from store.search import fulltext as corpus
 
@@ -95,13 +95,13 @@ def test_a_checkpoints_plan_is_the_way_back(live, earlier, later, seed):
         live(memory, later)
         memory.database.door = "app"
         now = rows(memory)
-        plan = memory.plans.plan_checkpoint(number)
+        plan = Plans(memory.database).plan_checkpoint(number)
         assert (not plan.changes) == (now == then)
         for chosen in (some_of(plan, random.Random(seed)), frozenset(range(len(plan.changes)))):
             if not chosen:
                 continue
             steps = len(memory.history.steps())
-            applied = memory.plans.apply_plan(plan, chosen)
+            applied = Plans(memory.database).apply_plan(plan, chosen)
             assert applied.changed == len(chosen) and applied.checkpoint is not None
             assert len(memory.history.steps()) == steps + 1
             as_planned(memory, plan, chosen)
@@ -128,10 +128,10 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
         steps = [step for step in memory.history.steps() if step.undone_by is None]
         for step in dice.sample(steps, min(4, len(steps))):
             before = rows(memory)
-            plan = memory.plans.plan_step(step.seq)
+            plan = Plans(memory.database).plan_step(step.seq)
             chosen = some_of(plan, dice)
             if chosen:
-                applied = memory.plans.apply_plan(plan, chosen)
+                applied = Plans(memory.database).apply_plan(plan, chosen)
                 as_planned(memory, plan, chosen)
                 assert_sound(memory)
                 assert memory.history.get(step.seq).undone_by == applied.seq
@@ -140,8 +140,11 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
                 assert memory.history.get(step.seq).undone_by is None
             whole = frozenset(range(len(plan.changes)))
             made = {(change.table, change.key) for change in memory.history.changes(step.seq)}
-            if made == {(one.table, one.key) for one in plan.changes} and memory.plans.propose_changes(plan) == whole:
-                memory.plans.apply_plan(plan, whole)
+            if (
+                made == {(one.table, one.key) for one in plan.changes}
+                and Plans(memory.database).propose_changes(plan) == whole
+            ):
+                Plans(memory.database).apply_plan(plan, whole)
                 planned = rows(memory)
                 memory.history.undo(memory.history.keys()[0])
                 memory.history.undo(step.seq)
@@ -163,29 +166,29 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
         memory.database.door = "app"
         if not memory.history.keys(actor=actor):
             with pytest.raises(NotFound):
-                memory.plans.plan_origin(actor)
+                Plans(memory.database).plan_origin(actor)
             return
         before = rows(memory)
         view = every_row_view(memory.database)
         touched = memory.database.rows(f"SELECT DISTINCT tbl, pk, actor FROM {view} JOIN history USING(seq)")
         theirs = {(table, key) for table, key, who in touched if who == actor}
         others = {(table, key) for table, key, who in touched if who != actor}
-        plan = memory.plans.plan_origin(actor)
+        plan = Plans(memory.database).plan_origin(actor)
         for change in plan.changes:
             if (change.table, str(list(change.key)).replace(" ", "")) not in theirs:
                 (decision,) = (plan.changes[index] for index in change.needs)
                 assert change.table == "commit_links" and change.then is decision.then is None
                 assert decision.key == change.key[1:]
-        chosen = memory.plans.propose_changes(plan)
+        chosen = Plans(memory.database).propose_changes(plan)
         if chosen:
-            applied = memory.plans.apply_plan(plan, chosen)
+            applied = Plans(memory.database).apply_plan(plan, chosen)
             as_planned(memory, plan, chosen)
         left = memory.database.rows("SELECT id FROM facts WHERE origin = ? AND status = 'active'", (actor,))
         assert all(("facts", f"[{number}]") in others for (number,) in left)
         assert_sound(memory)
-        part = some_of(memory.plans.plan_origin(actor), random.Random(seed))
+        part = some_of(Plans(memory.database).plan_origin(actor), random.Random(seed))
         if part:
-            memory.plans.apply_plan(memory.plans.plan_origin(actor), part)
+            Plans(memory.database).apply_plan(Plans(memory.database).plan_origin(actor), part)
             assert_sound(memory)
             memory.history.undo()
         if chosen:
@@ -211,7 +214,7 @@ def test_a_restore_is_seen_before_it_happens(memory):
     memory.commits.link("a1b2c3d", 2)
     memory.tasks.move(1, "in_progress")
     memory.facts.remember("new")
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     assert shown(plan) == [
         ("-", "F#3", "removed"),
         ("~", "A#1", "open again"),
@@ -249,18 +252,18 @@ def test_three_strategies_propose_different_things(memory):
     memory.facts.remember("later", actor="agent")
     memory.facts.pin([5])
     memory.history.undo()  # and one that was taken back is none
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     names = [change.citation for change in plan.changes]
     assert sorted(names) == ["F#1", "F#2", "F#3", "F#4", "F#5"]
 
     def proposed(strategy: str) -> set[str]:
-        return {names[index] for index in memory.plans.propose_changes(plan, strategy)}
+        return {names[index] for index in Plans(memory.database).propose_changes(plan, strategy)}
 
     assert proposed("replace") == set(names)
     assert proposed("mine") == {"F#2", "F#4", "F#5"}
     assert proposed("add") == {"F#2"}
     with pytest.raises(InvalidInput, match="replace, mine, add"):
-        memory.plans.propose_changes(plan, "merge")
+        Plans(memory.database).propose_changes(plan, "merge")
 
 
 def test_what_both_changed_is_kept_field_by_field(memory):
@@ -280,19 +283,19 @@ def test_what_both_changed_is_kept_field_by_field(memory):
     memory.tasks.move(1, "done", actor="agent")
     memory.facts.remember("new of mine")
     memory.facts.remember("new of theirs", actor="agent")
-    plan = memory.plans.keep_mine(memory.plans.plan_checkpoint(1))
-    chosen = memory.plans.propose_changes(plan, "mine")
+    plan = Plans(memory.database).keep_mine(Plans(memory.database).plan_checkpoint(1))
+    chosen = Plans(memory.database).propose_changes(plan, "mine")
     names = {plan.changes[index].citation: plan.changes[index].says for index in chosen}
     told = {"F#1": "tags as before", "F#3": "pinned, tags as before", "A#1": "open again", "F#5": "removed"}
     assert names == told
-    memory.plans.apply_plan(plan, chosen)
+    Plans(memory.database).apply_plan(plan, chosen)
     facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.get_many(range(1, 6))}
     assert facts == {1: (True, ()), 2: (True, ()), 3: (True, ()), 4: (False, ())}
     task = memory.tasks.get(1)
     assert (task.text, task.status) == ("write it down twice", "pending")
     corpus.check_text_index(memory.database)
-    again = memory.plans.keep_mine(memory.plans.plan_checkpoint(1))
-    assert not memory.plans.propose_changes(again, "mine"), "twice changes nothing"
+    again = Plans(memory.database).keep_mine(Plans(memory.database).plan_checkpoint(1))
+    assert not Plans(memory.database).propose_changes(again, "mine"), "twice changes nothing"
     memory.history.undo()
     assert memory.facts.get(1).tags == ("theirs",) and memory.tasks.get(1).status == "done"
 
@@ -307,9 +310,9 @@ def test_restoring_twice_changes_nothing(memory, strategy):
     memory.facts.pin([1])
 
     def restore() -> None:
-        plan = memory.plans.plan_checkpoint(1)
-        plan = memory.plans.keep_mine(plan) if strategy == "mine" else plan
-        memory.plans.apply_plan(plan, memory.plans.propose_changes(plan, strategy))
+        plan = Plans(memory.database).plan_checkpoint(1)
+        plan = Plans(memory.database).keep_mine(plan) if strategy == "mine" else plan
+        Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan, strategy))
 
     restore()
     held = memory.database.rows("SELECT * FROM facts")
@@ -330,12 +333,12 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
     memory.history.undo(2)
     memory.history.undo(1)
     memory.facts.remember("stays")
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     assert shown(plan)[1:] == [("+", "F#1", "comes back as forgotten"), ("+", "F#2", "comes back")]
     assert [change.needs for change in plan.changes] == [(), (), (1,)]
     with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
-        memory.plans.apply_plan(plan, [2])
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan, "add"))
+        Plans(memory.database).apply_plan(plan, [2])
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan, "add"))
     told = [(fact.fact, fact.status) for fact in memory.facts.get_many([1, 2, 3])]
     assert told == [("one", "forgotten"), ("two", "active"), ("stays", "active")]
 
@@ -346,7 +349,7 @@ def test_what_needs_another_is_chosen_with_it(memory):
     memory.checkpoints.take_checkpoint("then")
     memory.decisions.decide("storage", "SQLite")
     memory.commits.link("a1b2c3d", 1)
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     link, decision = range(2)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
     assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
@@ -354,15 +357,15 @@ def test_what_needs_another_is_chosen_with_it(memory):
     assert plan.requirements_of(link) == {link} and plan.dependents_of(decision) == {decision}
     before = rows(memory)
     with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
-        memory.plans.apply_plan(plan, [decision])
+        Plans(memory.database).apply_plan(plan, [decision])
     for choice in ([], [7], [-1]):
         with pytest.raises(InvalidInput):
-            memory.plans.apply_plan(plan, choice)
+            Plans(memory.database).apply_plan(plan, choice)
     assert rows(memory) == before and len(memory.checkpoints.list_newest_first()) == 1
-    memory.plans.apply_plan(plan, [link])
+    Plans(memory.database).apply_plan(plan, [link])
     assert len(memory.decisions.ids()) == 1
     memory.history.undo()
-    memory.plans.apply_plan(plan, [link, decision])
+    Plans(memory.database).apply_plan(plan, [link, decision])
     assert memory.decisions.ids() == []
     assert_sound(memory)
 
@@ -373,20 +376,20 @@ def test_what_changed_while_a_person_looked_is_not_overwritten(memory):
     memory.facts.remember("two")
     memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1, 2])
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     first = next(index for index, change in enumerate(plan.changes) if change.citation == "F#1")
     memory.facts.confirm([1], actor="agent")
     before = rows(memory)
     with pytest.raises(Conflict, match=r"F#1 changed while you looked"):
-        memory.plans.apply_plan(plan, range(2))
+        Plans(memory.database).apply_plan(plan, range(2))
     assert rows(memory) == before and len(memory.checkpoints.list_newest_first()) == 1
-    memory.plans.apply_plan(plan, [1 - first])
+    Plans(memory.database).apply_plan(plan, [1 - first])
     assert [fact.pinned for fact in memory.facts.get_many([1, 2])] == [True, False]
-    step = memory.plans.plan_step(3)
+    step = Plans(memory.database).plan_step(3)
     memory.history.undo()
     memory.history.undo(3)
     with pytest.raises(Conflict, match="already undone"):
-        memory.plans.apply_plan(step, [0])
+        Plans(memory.database).apply_plan(step, [0])
 
 
 def test_a_restore_or_an_origin_takes_a_checkpoint_first_and_a_step_does_not(memory):
@@ -394,14 +397,14 @@ def test_a_restore_or_an_origin_takes_a_checkpoint_first_and_a_step_does_not(mem
     memory.facts.remember("one", actor=NOTES)
     memory.checkpoints.take_checkpoint("then")
     memory.facts.pin([1], actor=NOTES)
-    applied = memory.plans.apply_plan(memory.plans.plan_step(2), [0], actor="agent")
+    applied = Plans(memory.database).apply_plan(Plans(memory.database).plan_step(2), [0], actor="agent")
     assert (applied.seq, applied.changed, applied.checkpoint) == (3, 1, None)
     assert memory.history.get(3).actor == "agent"
     memory.facts.forget([1], actor=NOTES)
-    applied = memory.plans.apply_plan(memory.plans.plan_checkpoint(1), [0])
+    applied = Plans(memory.database).apply_plan(Plans(memory.database).plan_checkpoint(1), [0])
     found = memory.checkpoints.get(applied.checkpoint)
     assert (found.name, found.seq, found.trigger) == ("before restoring K#1", 4, "restore")
-    applied = memory.plans.apply_plan(memory.plans.plan_origin(NOTES), [0])
+    applied = Plans(memory.database).apply_plan(Plans(memory.database).plan_origin(NOTES), [0])
     assert memory.checkpoints.get(applied.checkpoint).name == "before undoing import:notes"
     assert memory.history.get(applied.seq).reason == "undo import:notes"
 
@@ -417,9 +420,9 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     memory.facts.pin([2])
     memory.facts.pin([2], False)
     confirmed = memory.facts.get(1).last_confirmed_at
-    plan = memory.plans.plan_step(3)
+    plan = Plans(memory.database).plan_step(3)
     assert [(change.citation, change.clash) for change in plan.changes] == [("F#1", False)]  # F#2 is so already
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     fact = memory.facts.get(1)
     assert (fact.pinned, fact.last_confirmed_at) == (False, confirmed)
 
@@ -427,14 +430,14 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     memory.tasks.move(1, "in_progress", actor="agent")
     memory.tasks.move(1, "done")
     seq = memory.history.keys(actor="agent")[0]
-    plan = memory.plans.plan_step(seq)
+    plan = Plans(memory.database).plan_step(seq)
     assert shown(plan) == [("~", "A#1", "open again")]
-    assert plan.changes[0].clash and memory.plans.propose_changes(plan) == frozenset()
+    assert plan.changes[0].clash and Plans(memory.database).propose_changes(plan) == frozenset()
     assert plan.changes[0].by.reason == "task done A#1" and plan.changes[0].by.actor == "user"
     with pytest.raises(Conflict):
         memory.history.undo(seq)
     done = rows(memory)
-    memory.plans.apply_plan(plan, [0])
+    Plans(memory.database).apply_plan(plan, [0])
     assert memory.tasks.get(1).status == "pending"
     memory.history.undo(memory.history.keys()[0])
     assert rows(memory) == done
@@ -448,13 +451,13 @@ def test_steps_of_one_millisecond_are_told_apart(memory, clock):
     memory.database.clock = lambda: clock.now  # it stands still
     memory.tasks.move(1, "in_progress")
     memory.tasks.move(1, "pending", actor="agent")
-    plan = memory.plans.plan_step(2)
+    plan = Plans(memory.database).plan_step(2)
     assert [change.fields for change in plan.changes] == [("updated_at",)]
-    assert plan.changes[0].clash and memory.plans.propose_changes(plan) == frozenset()
+    assert plan.changes[0].clash and Plans(memory.database).propose_changes(plan) == frozenset()
     with pytest.raises(Conflict, match="A#1 changed since"):
         memory.history.undo(2)
     memory.history.undo(3)
-    assert memory.plans.propose_changes(memory.plans.plan_step(2)) == {0}
+    assert Plans(memory.database).propose_changes(Plans(memory.database).plan_step(2)) == {0}
     memory.history.undo(2)
     assert memory.tasks.get(1).updated_at < clock.now
 
@@ -466,9 +469,9 @@ def test_what_was_made_anew_since_is_not_replaced_unasked(memory):
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor="agent")
     memory.commits.link("a1b2c3d", 1, "reverts")
-    plan = memory.plans.plan_step(3)
+    plan = Plans(memory.database).plan_step(3)
     assert shown(plan) == [("~", "C#a1b2c3d D#1", "link type implements")] and plan.changes[0].clash
-    memory.plans.apply_plan(plan, [0])
+    Plans(memory.database).apply_plan(plan, [0])
     assert memory.commits.links_of_decision(1)[0].link_type == "implements"
 
 
@@ -477,9 +480,9 @@ def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
     memory.facts.remember("one")
     memory.facts.correct(1, "two")
     corrected = rows(memory)
-    plan = memory.plans.plan_step(2)
+    plan = Plans(memory.database).plan_step(2)
     chosen = [index for index, change in enumerate(plan.changes) if change.citation == "F#2"]
-    applied = memory.plans.apply_plan(plan, chosen)
+    applied = Plans(memory.database).apply_plan(plan, chosen)
     assert memory.history.get(2).undone_by == applied.seq
     assert [fact.status for fact in memory.facts.get_many([1, 2])] == ["superseded"]
     assert memory.history.redo().seq == 2
@@ -493,15 +496,15 @@ def test_what_refers_to_a_record_keeps_it(memory):
     memory.facts.remember("theirs", actor=NOTES)
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert shown(plan) == [("-", "F#1", "removed (replaced now)"), ("-", "F#2", "removed")]
     assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, replaced_by("F#3"))
-    assert memory.plans.propose_changes(plan) == {1}
+    assert Plans(memory.database).propose_changes(plan) == {1}
     with pytest.raises(Conflict, match=re.escape(f"F#1 cannot be changed: {replaced_by('F#3')}")):
-        memory.plans.apply_plan(plan, [0, 1])
-    memory.plans.apply_plan(plan, [1])
+        Plans(memory.database).apply_plan(plan, [0, 1])
+    Plans(memory.database).apply_plan(plan, [1])
     assert [fact.id for fact in memory.facts.get_many([1, 2, 3])] == [1, 3]
-    plan = memory.plans.plan_step(1)
+    plan = Plans(memory.database).plan_step(1)
     assert plan.changes[0].blocked and plan.changes[0].needs == ()
 
 
@@ -514,18 +517,18 @@ def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
     memory.decisions.decide("Cache in Redis again", "Redis", supersedes=1, actor="mcp:claude")
     memory.commits.link("a1b2c3d", 2, actor="import:git")
     before = rows(memory)
-    plan = memory.plans.plan_origin("mcp:claude") if whole else memory.plans.plan_step(2)
+    plan = Plans(memory.database).plan_origin("mcp:claude") if whole else Plans(memory.database).plan_step(2)
     assert shown(plan) == [("-", "C#a1b2c3d D#2", "removed"), ("~", "D#1", "comes back"), ("-", "D#2", "removed")]
     link, old, new = range(3)
     assert (plan.changes[link].needs, plan.changes[new].needs) == ((new,), (link,))
     assert plan.changes[link].by.actor == "import:git"
     assert not any(change.blocked or change.clash for change in plan.changes)
-    assert memory.plans.propose_changes(plan) == {link, old, new}
+    assert Plans(memory.database).propose_changes(plan) == {link, old, new}
     assert plan.changes[old].needs == (new,), "not both hold"
     assert plan.dependents_of(new) == {link, old, new}, "the decision stays, and all else with it"
     with pytest.raises(InvalidInput, match="C#a1b2c3d D#2 cannot be changed without D#2"):
-        memory.plans.apply_plan(plan, [link, old])
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+        Plans(memory.database).apply_plan(plan, [link, old])
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert (memory.decisions.get(1).status, memory.decisions.ids()) == ("active", [1])
     assert_sound(memory)
     memory.history.undo()
@@ -539,9 +542,9 @@ def test_a_link_changed_by_them_goes_with_their_decision(memory):
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
     memory.commits.link("a1b2c3d", 1, "reverts", actor=NOTES)
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert memory.decisions.ids() == []
 
 
@@ -551,9 +554,9 @@ def test_a_link_stays_with_a_decision_that_does(memory):
     memory.decisions.decide("storage", "LMDB", actor=NOTES)
     memory.commits.link("a1b2c3d", 1)
     memory.decisions.decide("storage", "SQLite", supersedes=1)
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert blocked(plan) == {"D#1": replaced_by("D#2")}
-    assert memory.plans.propose_changes(plan) == frozenset()
+    assert Plans(memory.database).propose_changes(plan) == frozenset()
 
 
 def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
@@ -561,12 +564,12 @@ def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
     memory.facts.remember("mine")
     memory.facts.correct(1, "theirs", actor=NOTES)
     memory.facts.pin([2])
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert [(one.citation, one.clash, one.needs) for one in plan.changes] == [("F#2", True, ()), ("F#1", False, (0,))]
-    assert memory.plans.propose_changes(plan) == frozenset() and plan.requirements_of(1) == {0, 1}
+    assert Plans(memory.database).propose_changes(plan) == frozenset() and plan.requirements_of(1) == {0, 1}
     memory.facts.correct(2, "mine again")
     last = "F#2, which took its place, cannot go: its row says why."
-    assert blocked(memory.plans.plan_origin(NOTES)) == {"F#2": replaced_by("F#3"), "F#1": last}
+    assert blocked(Plans(memory.database).plan_origin(NOTES)) == {"F#2": replaced_by("F#3"), "F#1": last}
 
 
 def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
@@ -575,11 +578,11 @@ def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
     memory.decisions.decide("storage", "LMDB", actor=NOTES)
     memory.commits.link("a1b2c3d", 1)
     memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
-    reasons = blocked(memory.plans.plan_origin(NOTES))
+    reasons = blocked(Plans(memory.database).plan_origin(NOTES))
     assert reasons["D#1"] == "Its link to C#a1b2c3d would come back: undo the step that removed the link first."
     memory.history.undo(3)
-    plan = memory.plans.plan_origin(NOTES)
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    plan = Plans(memory.database).plan_origin(NOTES)
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert memory.decisions.ids() == []
 
 
@@ -596,7 +599,7 @@ def test_what_an_undo_or_a_redo_brought_back_is_its_authors(memory):
     own = [("F#3", "user", "undo 3", True), ("F#2", "user", "pin F#2", True), ("F#1", "mcp:claude", "pin F#1", False)]
 
     def by() -> list[tuple[str, str, str, bool]]:
-        changes = memory.plans.plan_checkpoint(1).changes
+        changes = Plans(memory.database).plan_checkpoint(1).changes
         return [(change.citation, change.by.actor, change.by.reason, change.by_hand) for change in changes]
 
     assert by() == own
@@ -617,10 +620,10 @@ def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
     memory.facts.correct(1, "theirs again", actor=NOTES)
     memory.facts.correct(2, "and again", actor=NOTES)
     memory.facts.correct(3, "mine")
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     last = "{}, which took its place, cannot go: its row says why.".format
     assert blocked(plan) == {"F#3": replaced_by("F#4"), "F#2": last("F#3"), "F#1": last("F#2")}
-    assert memory.plans.propose_changes(plan) == frozenset()
+    assert Plans(memory.database).propose_changes(plan) == frozenset()
 
 
 def test_an_origins_changes_are_taken_back_one_by_one(memory):
@@ -629,13 +632,13 @@ def test_an_origins_changes_are_taken_back_one_by_one(memory):
     memory.tasks.move(1, "in_progress", actor=NOTES)
     memory.tasks.move(1, "done")
     memory.tasks.move(1, "pending", actor=NOTES)
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert shown(plan) == [("~", "A#1", "done again")] and not plan.changes[0].clash
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert memory.tasks.get(1).status == "done"
-    plan = memory.plans.plan_origin(NOTES)  # now the last word is mine
+    plan = Plans(memory.database).plan_origin(NOTES)  # now the last word is mine
     assert shown(plan) == [("~", "A#1", "open again")] and plan.changes[0].clash
-    assert memory.plans.propose_changes(plan) == frozenset()
+    assert Plans(memory.database).propose_changes(plan) == frozenset()
 
 
 def test_an_origins_correction_of_mine_gives_mine_back(memory):
@@ -649,12 +652,12 @@ def test_an_origins_correction_of_mine_gives_mine_back(memory):
     memory.history.undo(5, actor=NOTES)
     memory.facts.remember("and this was theirs, and they undid it", actor=NOTES)
     memory.history.undo(7, actor=NOTES)
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert sorted(shown(plan)) == [("+", "F#4", "comes back"), ("-", "F#2", "removed"), ("~", "F#1", "comes back")]
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert [fact.fact for fact in memory.facts.get_many(range(1, 9))] == ["mine", "they undid it"]
     with pytest.raises(NotFound, match="Nobody of that name"):
-        memory.plans.plan_origin("import:others")
+        Plans(memory.database).plan_origin("import:others")
 
 
 def test_what_somebody_took_back_is_no_longer_theirs(memory):
@@ -667,9 +670,11 @@ def test_what_somebody_took_back_is_no_longer_theirs(memory):
     memory.facts.forget([1, 2], actor=NOTES)
     memory.history.undo(4)
     memory.tasks.move(1, "done")
-    plan = memory.plans.plan_step(5)
-    memory.plans.apply_plan(plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"])
-    assert shown(memory.plans.plan_origin(NOTES)) == [("+", "F#2", "comes back")]
+    plan = Plans(memory.database).plan_step(5)
+    Plans(memory.database).apply_plan(
+        plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"]
+    )
+    assert shown(Plans(memory.database).plan_origin(NOTES)) == [("+", "F#2", "comes back")]
 
 
 @pytest.mark.parametrize(
@@ -683,7 +688,7 @@ def test_overwriting_what_clashes_goes_back_to_before_them(memory, writers, then
     for place, actor in enumerate(writers, start=1):
         with memory.database.write(actor, "write") as write:
             write.execute("UPDATE tasks SET text = ?", (f"text {place}",))
-    plan = memory.plans.plan_origin(NOTES)
+    plan = Plans(memory.database).plan_origin(NOTES)
     assert shown(plan) == [("~", "A#1", "text as before")]
     assert plan.changes[0].clash and plan.changes[0].then["text"] == then
     assert plan.changes[0].title == f"text {len(writers)}"
@@ -693,11 +698,11 @@ def test_what_changed_since_is_to_look_at_only(memory):
     """The same list, from a step to now; it cannot be applied."""
     memory.facts.remember("one")
     memory.facts.pin([1])
-    plan = memory.plans.plan_since(1)
+    plan = Plans(memory.database).plan_since(1)
     assert shown(plan) == [("~", "F#1", "unpinned")]
-    assert memory.plans.plan_since(2).changes == ()
+    assert Plans(memory.database).plan_since(2).changes == ()
     with pytest.raises(InvalidInput, match="to look at only"):
-        memory.plans.apply_plan(plan, [0])
+        Plans(memory.database).apply_plan(plan, [0])
 
 
 def test_erased_text_is_not_planned(memory):
@@ -706,18 +711,18 @@ def test_erased_text_is_not_planned(memory):
     memory.facts.remember("one")
     memory.checkpoints.take_checkpoint("then")
     memory.facts.forget([1])
-    looked = memory.plans.plan_checkpoint(1)
+    looked = Plans(memory.database).plan_checkpoint(1)
     with memory.database.write("user", "purge") as write:
         write.execute("UPDATE history_row SET purged = 1, salt = NULL WHERE seq = 2")
     with pytest.raises(Conflict, match="erased"):
-        memory.plans.plan_step(2)
+        Plans(memory.database).plan_step(2)
     with pytest.raises(Conflict, match="erased while you looked"):
-        memory.plans.apply_plan(looked, [0])
-    plan = memory.plans.plan_checkpoint(1)
+        Plans(memory.database).apply_plan(looked, [0])
+    plan = Plans(memory.database).plan_checkpoint(1)
     assert plan.changes[0].blocked == "What F#1 said was erased."
     with pytest.raises(Conflict, match="cannot be changed"):
-        memory.plans.apply_plan(plan, [0])
-    for missing, plan_of in ((9, memory.plans.plan_checkpoint), (99, memory.plans.plan_step)):
+        Plans(memory.database).apply_plan(plan, [0])
+    for missing, plan_of in ((9, Plans(memory.database).plan_checkpoint), (99, Plans(memory.database).plan_step)):
         with pytest.raises(NotFound):
             plan_of(missing)
 
@@ -725,7 +730,7 @@ def test_erased_text_is_not_planned(memory):
 def test_ten_thousand_records_take_a_few_queries(memory):
     """Not one for each record: the plan of 300 tasks and that of 3 ask the file as often."""
     counts = []
-    assert memory.plans.plan_since(0).changes == ()  # the first look makes a view
+    assert Plans(memory.database).plan_since(0).changes == ()  # the first look makes a view
     for many in (3, 300):
         number = memory.checkpoints.take_checkpoint("then")
         with memory.database.write(NOTES, "bulk") as write:
@@ -734,9 +739,9 @@ def test_ten_thousand_records_take_a_few_queries(memory):
                 write.insert("tasks", text=f"{many} {place}", status="pending", **times, origin="x")
         asked: list[object] = []
         memory.database.connection.set_exec_trace(lambda *call, asked=asked: bool(asked.append(call[1])) or True)
-        assert len(memory.plans.plan_checkpoint(number).changes) == many
-        assert len(memory.plans.plan_step(memory.history.keys()[0]).changes) == many
-        memory.plans.plan_origin(NOTES)
+        assert len(Plans(memory.database).plan_checkpoint(number).changes) == many
+        assert len(Plans(memory.database).plan_step(memory.history.keys()[0]).changes) == many
+        Plans(memory.database).plan_origin(NOTES)
         memory.database.connection.set_exec_trace(None)
         counts.append(sum("history_block" not in str(sql) for sql in asked))  # the view's own looks are not queries
     assert counts[0] == counts[1] <= 64

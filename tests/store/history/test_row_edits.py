@@ -6,6 +6,7 @@ import pytest
 from store.base.errors import Conflict
 from store.history import restore_plan as rewind
 from store.history.history import apply_edits
+from store.history.restore_plan import Plans
 from store.memory import Memory
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -28,10 +29,10 @@ def test_what_is_changed_alike_is_changed_by_one_statement(memory):
     memory.tagging.add_tags([("fact", number) for number in ids[100:]], "theirs")
     for number in range(50):
         memory.facts.remember(f"new {number}")
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     asked: list[str] = []
     memory.database.connection.set_exec_trace(lambda *call: bool(asked.append(str(call[1]))) or True)
-    memory.plans.apply_plan(plan, range(len(plan.changes)))
+    Plans(memory.database).apply_plan(plan, range(len(plan.changes)))
     memory.database.connection.set_exec_trace(None)
     made = [sql.split(" FROM ")[0].split(" = ")[0] for sql in asked if sql.startswith(("UPDATE facts", "DELETE FROM"))]
     assert sorted(made) == ["DELETE", "UPDATE facts AS t SET pinned", "UPDATE facts AS t SET tags"]

@@ -21,6 +21,7 @@ from support.secrets import word
 from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
 from store.config.configuration import user_settings_path, write_setting
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.doors import hook_events as own_words
 from store.ingest import runner
@@ -449,8 +450,8 @@ def test_what_is_discardable_is_kept_for_a_day_and_found_by_nothing(memory: Memo
     assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade")]
     assert memory.search("marmalade").total == memory.search("gracias").total == 0
     assert [turn.text for turn in memory.turns.window()] == ["The importer fails."]
-    memory.summaries.summarize_due(all_of_it=True)
-    assert "marmalade" not in json.dumps([summary.prompt_line for summary in memory.summaries.active()])
+    Summaries(memory.database).summarize_due(all_of_it=True)
+    assert "marmalade" not in json.dumps([summary.prompt_line for summary in Summaries(memory.database).active()])
     assert expire_discarded(memory.database, memory.now) == 0
     clock.advance(days=1.01)
     assert expire_discarded(memory.database, memory.now) == 2
@@ -657,7 +658,7 @@ def test_what_cannot_be_finished_is_looked_at_once_and_delays_no_summary(memory:
         assert len(auto_ingest.list_changed_sources(asked)) == 3
         report = auto_ingest.ingest_changed_sources(asked)
         assert report is not None and report.added == 1
-        assert auto_ingest.list_changed_sources(asked) == [] and asked.summaries.active("long")
+        assert auto_ingest.list_changed_sources(asked) == [] and Summaries(asked.database).active("long")
         cut.write_text('{"role": "user", "text": "it is whole by now"}\n')
         assert auto_ingest.list_changed_sources(asked) == [str(cut)]
 

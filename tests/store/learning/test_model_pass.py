@@ -16,7 +16,8 @@ from store.base.clock import days_before
 from store.base.errors import ModelFailed, NotFound
 from store.base.models import Summary, Turn
 from store.conversations import extraction_queue
-from store.conversations.summaries import SummaryFields, summarize_by_rule
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import Summaries, SummaryFields, summarize_by_rule
 from store.conversations.turns import NewTurn
 from store.database.database import Lease
 from store.doors.trust import get_unconfirmed_origin
@@ -124,7 +125,7 @@ def flush(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> list
     """The summaries of the session `s`, made by the model where it answers."""
     with summarizers.turn_summarizer(memory, cancelled) as by:
         session_flush.flush_due_sessions(memory, by)
-    return memory.summaries.list_of_session("s")
+    return Summaries(memory.database).list_of_session("s")
 
 
 def pressed_once_begun(server: OllamaServer) -> Callable[[], bool]:
@@ -453,7 +454,7 @@ def test_a_summary_that_nobody_waits_for_is_made_another_time(memory: Memory, mi
     server.fault = "hangs"
     assert flush(memory, pressed_once_begun(server)) == []
     session_flush.flush_due_sessions(memory)
-    assert {one.origin for one in memory.summaries.list_of_session("s")} == {"agent"}
+    assert {one.origin for one in Summaries(memory.database).list_of_session("s")} == {"agent"}
 
 
 def test_where_the_model_fails_the_rules_summary_stands(memory: Memory, mind: Mind, server: OllamaServer) -> None:
@@ -474,7 +475,7 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     with summarizers.turn_summarizer(memory, lambda: False) as by:
         session_flush.flush_due_sessions(memory, by)
         memory.turns.add_turns("old", [NewTurn("user", "Vamos con lo viejo.", at=days_before(memory.now, 2))] * 9)
-        memory.summaries.summarize_due("old", by=by)
+        Summaries(memory.database).summarize_due("old", by=by)
     assert len(server.asked) == 1
 
 
@@ -500,14 +501,22 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
     memory.config.find_value("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
     assert session_flush.flush_due_sessions(memory, twice) == 0
-    assert len(memory.summaries.list_of_session("s")) == 2, "what came is kept"
+    assert len(Summaries(memory.database).list_of_session("s")) == 2, "what came is kept"
     memory.config.find_value("flush.messages").value = 10  # type: ignore[union-attr]
     memory.turns.add_turns("short", [NewTurn("user", f"Vamos con la parte {number}.") for number in range(9)])
     assert session_flush.flush_due_sessions(memory, twice) == 1 and asked == 4
-    assert [one.origin for one in memory.summaries.list_of_session("s")][:3] == ["model:qwen", "model:qwen", "agent"]
-    assert memory.summaries.find_due_turns("s", all_of_it=True) == memory.summaries.list_of_session("short") == []
+    assert [one.origin for one in Summaries(memory.database).list_of_session("s")][:3] == [
+        "model:qwen",
+        "model:qwen",
+        "agent",
+    ]
+    assert (
+        Summaries(memory.database).find_due_turns("s", all_of_it=True)
+        == Summaries(memory.database).list_of_session("short")
+        == []
+    )
     assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
-    assert not session_flush.is_flush_due(memory, memory.sessions.get("s"))
+    assert not session_flush.is_flush_due(memory, Sessions(memory.database).get("s"))
 
 
 # while a person waits -------------------------------------------------------------------------------------------------
@@ -632,11 +641,11 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
     talk(memory, 6)
     memory.turns.add_turns("long", [NewTurn("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
     session_flush.flush_after_import(memory)
-    assert memory.summaries.list_of_session("s") == []
-    assert len(memory.summaries.list_of_session("long")) > summarizers.MOST_MODEL_SUMMARIES
+    assert Summaries(memory.database).list_of_session("s") == []
+    assert len(Summaries(memory.database).list_of_session("long")) > summarizers.MOST_MODEL_SUMMARIES
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     session_flush.flush_after_import(memory)
-    assert memory.summaries.list_of_session("s"), "without a model all of it is"
+    assert Summaries(memory.database).list_of_session("s"), "without a model all of it is"
     assert not server.asked
 
 

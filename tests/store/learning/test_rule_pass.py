@@ -19,6 +19,7 @@ from store.base.models import Proposal
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.database.database import Lease
+from store.history.restore_plan import Plans
 from store.inbox.duplicates import FACT_CANDIDATES
 from store.learning import rule_pass
 from store.learning.rules import MIN_CONFLICT_SHARE
@@ -338,8 +339,8 @@ def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory)
     said = ("Remember that the build is slow.", "We deploy on Wednesdays.", "Correction: we use Bazel for everything.")
     hear(memory, *said)
     hear(memory, "Remember that Laura approves.", session="tuesday")
-    plan = memory.plans.plan_origin("talk:monday")
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    plan = Plans(memory.database).plan_origin("talk:monday")
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert active_texts(memory) == ["Mine", "We deploy on Wednesdays", "Laura approves"]
     assert memory.facts.get(old).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
     assert memory.inbox.waiting() == []

@@ -24,6 +24,7 @@ from store.embedding.provider import digest_input_text, format_input_text
 from store.exchange import backups as backup
 from store.exchange import exporter
 from store.history import compression
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.purge import word_search as column_scan
 from store.purge.proof import PurgeVerdict, find_traces, search_files
@@ -384,11 +385,11 @@ def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
     assert memory.facts.get(1).status == "active"
     memory.history.redo()
     assert memory.facts.get(1).status == "forgotten"
-    plan = memory.plans.plan_checkpoint(1)
+    plan = Plans(memory.database).plan_checkpoint(1)
     blocked = {change.citation: change.blocked for change in plan.changes}
     assert blocked == {"F#1": "", "F#2": "What F#2 said was erased."}
     assert [change.title for change in plan.changes if change.blocked] == ["[purged]"]
-    assert [change.citation for change in memory.plans.plan_origin("user").changes] == ["F#1"]
+    assert [change.citation for change in Plans(memory.database).plan_origin("user").changes] == ["F#1"]
     assert TEXT not in str([memory.history.changes(step.seq) for step in memory.history.steps()])
     sound(memory)
 
@@ -400,10 +401,10 @@ def test_after_any_life_the_rest_of_history_still_reverses(memory: Memory, live,
     memory.facts.remember(TEXT)
     memory.decisions.decide("Whether " + TEXT, "yes")
     fact, decision = (memory.database.value(f"SELECT max(id) FROM {table}") for table in ("facts", "decisions"))
-    start = memory.plans.plan_since(0)
+    start = Plans(memory.database).plan_since(0)
     all_places(memory, ("fact", fact), ("decision", decision))
     sound(memory)
-    now = {change.citation: change.now for change in memory.plans.plan_since(0).changes if change.now}
+    now = {change.citation: change.now for change in Plans(memory.database).plan_since(0).changes if change.now}
     then = {change.citation: change.now for change in start.changes if change.now}
     assert now == {name: then[name] for name in then.keys() - {f"F#{fact}", f"D#{decision}"}}
 

@@ -19,6 +19,7 @@ from store.purge import registry
 from store.purge.proof import find_traces
 from store.purge.purge import complete_purge
 from store.purge.word_search import PurgedCopies, find_unique_words
+from store.search.answer_cache import AnswerCache
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 
@@ -133,7 +134,7 @@ def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder
     purge(memory, ("fact", 2))
     memory.search.log.add_query(typed)
     memory.context.sent_log.log_context(memory.context(typed, session="s"))
-    memory.answers.store_answer(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
+    AnswerCache(memory.database, memory.search).store_answer(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
     assert set(inputs(memory)) <= {"[purged]"}
     assert standing(folder) == []
 

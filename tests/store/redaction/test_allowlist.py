@@ -26,7 +26,8 @@ from store.database.values import Verbatim
 from store.exchange import backups, exporter
 from store.history import compression
 from store.memory import Memory
-from store.purge.secret_scan import count_redactions, list_redactions, scan_secrets, scrub_secrets, take_redactions
+from store.purge.secret_scan import scan_secrets, scrub_secrets
+from store.records.table import count_redactions, list_redactions, take_redactions
 from store.redaction import allowlist
 from store.upkeep.checks import WRONG
 from store.upkeep.doctor import examine

@@ -14,6 +14,7 @@ from store.base.errors import MemorandaError
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge import secret_scan
+from store.search.answer_cache import AnswerCache
 from store.text.similarity import normalize_question
 
 ASKED = "How big is the team?"
@@ -25,16 +26,16 @@ def told(memory: Memory) -> Memory:
     memory.facts.remember("the team is five people")
     memory.facts.remember("the office is in Lugo")
     memory.decisions.decide("Use SQLite", "SQLite", rationale="one file")
-    assert memory.answers.store_answer(ASKED, SAID, ["[F#1]"])
+    assert AnswerCache(memory.database, memory.search).store_answer(ASKED, SAID, ["[F#1]"])
     return memory
 
 
 def test_it_is_given_again_however_it_is_written(told: Memory):
     for question in (ASKED, "how BIG is the team", "  how big, is the team!! "):
-        found = told.answers.find_answer(question)
+        found = AnswerCache(told.database, told.search).find_answer(question)
         assert found and (found.answer, found.citations, found.note) == (SAID, ("F#1",), "")
-    assert told.answers.find_answer("where is the office?") is None
-    assert told.answers.usage_counts() == (4, 3, 1)
+    assert AnswerCache(told.database, told.search).find_answer("where is the office?") is None
+    assert AnswerCache(told.database, told.search).usage_counts() == (4, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_it_is_given_again_however_it_is_written(told: Memory):
 )
 def test_a_write_to_what_it_rests_on_or_a_new_match_ends_it(told: Memory, change: Callable[[Memory], object]):
     change(told)
-    assert told.answers.find_answer(ASKED) is None
+    assert AnswerCache(told.database, told.search).find_answer(ASKED) is None
     assert told.database.value("SELECT count(*) FROM answers_cache") == 0, "and it is gone"
 
 
@@ -74,54 +75,56 @@ def test_a_write_to_what_it_rests_on_or_a_new_match_ends_it(told: Memory, change
 )
 def test_what_it_does_not_rest_on_leaves_it(told: Memory, change: Callable[[Memory], object]):
     change(told)
-    assert told.answers.find_answer(ASKED)
+    assert AnswerCache(told.database, told.search).find_answer(ASKED)
 
 
 def test_what_was_done_and_undone_was_written_all_the_same(told: Memory):
     """The position in history says so, though every record reads as before."""
     told.facts.pin([1])
     told.history.undo()
-    assert told.answers.find_answer(ASKED) is None
+    assert AnswerCache(told.database, told.search).find_answer(ASKED) is None
 
 
 def test_it_is_a_day_old_at_most_and_never_from_the_future(told: Memory, clock: Clock):
     clock.advance(days=0.99)
-    assert told.answers.find_answer(ASKED)
+    assert AnswerCache(told.database, told.search).find_answer(ASKED)
     clock.advance(days=0.02)
-    assert told.answers.find_answer(ASKED) is None
-    told.answers.store_answer(ASKED, SAID, ["F#1"])
+    assert AnswerCache(told.database, told.search).find_answer(ASKED) is None
+    AnswerCache(told.database, told.search).store_answer(ASKED, SAID, ["F#1"])
     clock.advance(days=-2)
-    assert told.answers.find_answer(ASKED) is None
+    assert AnswerCache(told.database, told.search).find_answer(ASKED) is None
 
 
 def test_a_fact_that_grew_old_meanwhile_ends_it(memory: Memory, clock: Clock):
     memory.facts.remember("the team is five people")
     clock.advance(days=59.5)
-    memory.answers.store_answer(ASKED, SAID, ["F#1"])
-    assert memory.answers.find_answer(ASKED)
+    AnswerCache(memory.database, memory.search).store_answer(ASKED, SAID, ["F#1"])
+    assert AnswerCache(memory.database, memory.search).find_answer(ASKED)
     clock.advance(days=0.6)
-    assert memory.answers.find_answer(ASKED) is None
+    assert AnswerCache(memory.database, memory.search).find_answer(ASKED) is None
 
 
 def test_what_depends_on_the_moment_or_on_feelings_is_not_kept(told: Memory):
     for question in ("how big is the team today?", "¿cuántos somos ahora?", "why do I feel bad about the team?"):
-        assert not told.answers.store_answer(question, SAID, ["F#1"])
-        assert told.answers.find_answer(question) is None
+        assert not AnswerCache(told.database, told.search).store_answer(question, SAID, ["F#1"])
+        assert AnswerCache(told.database, told.search).find_answer(question) is None
 
 
 def test_an_answer_that_a_write_overtook_is_not_kept(told: Memory):
     """What was found at step `seq` knows nothing of what was written while the model thought."""
     seq = told.history.steps(limit=1)[0].seq
     told.facts.remember("another big team")
-    assert not told.answers.store_answer(ASKED, SAID, ["F#1"], seq=seq)
+    assert not AnswerCache(told.database, told.search).store_answer(ASKED, SAID, ["F#1"], seq=seq)
     told.facts.confirm([2])
-    assert told.answers.store_answer("where is the office?", "In Lugo [F#2].", ["F#2"])
-    assert not told.answers.store_answer(ASKED, "six [F#99]", ["F#99"]), "what cites nothing that is there"
+    assert AnswerCache(told.database, told.search).store_answer("where is the office?", "In Lugo [F#2].", ["F#2"])
+    assert not AnswerCache(told.database, told.search).store_answer(ASKED, "six [F#99]", ["F#99"]), (
+        "what cites nothing that is there"
+    )
 
 
 def test_a_secret_in_an_answer_does_not_reach_the_disk(told: Memory):
     secret = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"
-    told.answers.store_answer("what is the token?", f"It is {secret} [F#1].", ["F#1"])
+    AnswerCache(told.database, told.search).store_answer("what is the token?", f"It is {secret} [F#1].", ["F#1"])
     assert secret not in str(told.database.rows("SELECT * FROM answers_cache"))
 
 
@@ -134,15 +137,15 @@ def test_a_secret_that_no_rule_knew_then_is_found_and_cut_out(told: Memory):
     leaks = secret_scan.scan_secrets(told.database)
     assert sorted(leak.citation for leak in leaks) == ["a question that was sent", "an answer that was kept"]
     secret_scan.scrub_secrets(told.database, leaks)
-    assert told.answers.usage_counts()[2] == 0
+    assert AnswerCache(told.database, told.search).usage_counts()[2] == 0
     assert told.database.value("SELECT question FROM contexts") == "how big is the team? [REDACTED:GITHUB_TOKEN]"
 
 
 def test_they_are_bounded(told: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("store.search.answer_cache.MAX_CACHED_ANSWERS", 3)
     for number in range(5):
-        told.answers.store_answer(f"question number {number}?", "x", [])
-    assert told.answers.usage_counts()[2] == 3
+        AnswerCache(told.database, told.search).store_answer(f"question number {number}?", "x", [])
+    assert AnswerCache(told.database, told.search).usage_counts()[2] == 3
 
 
 # by meaning -----------------------------------------------------------------------------------------------------------
@@ -154,14 +157,16 @@ def meant(memory: Memory) -> Memory:
     for text in ("We deploy with Docker Compose, on Tuesdays", "The server listens on port 8080", "Lugo has a wall"):
         memory.facts.remember(text)
     Vectors(memory.database).embed_queue(embedding_models.nano())
-    assert memory.answers.store_answer("How do we deploy?", "With Docker Compose [F#1].", ["F#1"])
+    assert AnswerCache(memory.database, memory.search).store_answer(
+        "How do we deploy?", "With Docker Compose [F#1].", ["F#1"]
+    )
     return memory
 
 
 @pytest.mark.parametrize("question", ["What is the deployment process?", "¿Cómo se despliega?", "how are we deploying"])
 def test_the_same_in_other_words_is_answered_with_a_note_of_ours(meant: Memory, clock: Clock, question: str):
     clock.advance(days=0.1)
-    found = meant.answers.find_answer(question)
+    found = AnswerCache(meant.database, meant.search).find_answer(question)
     assert found and found.answer == "With Docker Compose [F#1]."
     assert found.note == "[Recovered from an earlier answer, 2 h ago, to “How do we deploy?”]"
 
@@ -175,22 +180,22 @@ def test_the_same_in_other_words_is_answered_with_a_note_of_ours(meant: Memory, 
     ],
 )  # fmt: skip
 def test_what_is_only_near_is_not_answered(meant: Memory, question: str):
-    assert meant.answers.find_answer(question) is None
+    assert AnswerCache(meant.database, meant.search).find_answer(question) is None
 
 
 def test_while_a_text_waits_for_its_vector_nothing_is_given(meant: Memory):
     """In another language: no word of it would be found, and nobody knows yet what it is near to."""
     meant.facts.remember("Se publica a mano, sin contenedores")
-    assert meant.answers.find_answer("How do we deploy?") is None
-    assert meant.answers.usage_counts()[2] == 1, "it may hold still"
+    assert AnswerCache(meant.database, meant.search).find_answer("How do we deploy?") is None
+    assert AnswerCache(meant.database, meant.search).usage_counts()[2] == 1, "it may hold still"
     Vectors(meant.database).embed_queue(embedding_models.nano())
-    meant.answers.find_answer("How do we deploy?")
+    AnswerCache(meant.database, meant.search).find_answer("How do we deploy?")
 
 
 def test_a_new_match_by_meaning_alone_ends_it(meant: Memory):
     meant.facts.remember("El despliegue se hace a mano")
     Vectors(meant.database).embed_queue(embedding_models.nano())
-    assert meant.answers.find_answer("How do we deploy?") is None
+    assert AnswerCache(meant.database, meant.search).find_answer("How do we deploy?") is None
 
 
 # the law --------------------------------------------------------------------------------------------------------------
@@ -255,11 +260,13 @@ def test_whatever_happens_an_answer_is_given_again_only_while_it_holds(acts: lis
                     days += at / 5
                 elif act == "keep":
                     cited = facts[at % 3 : at % 3 + 2]
-                    if memory.answers.store_answer(question, f"answer {number}", [f"F#{fact}" for fact in cited]):
+                    if AnswerCache(memory.database, memory.search).store_answer(
+                        question, f"answer {number}", [f"F#{fact}" for fact in cited]
+                    ):
                         state = f"{days}", cited, rows(memory, cited), live(memory, word), purges
                         kept[normalize_question(question)] = state
                         kept[f"{normalize_question(question)} answer"] = (f"answer {number}", [], [], set(), 0)
-                elif (found := memory.answers.find_answer(question)) is not None:
+                elif (found := AnswerCache(memory.database, memory.search).find_answer(question)) is not None:
                     when, cited, before, words, purged = kept[normalize_question(question)]
                     assert found.answer == kept[f"{normalize_question(question)} answer"][0]
                     assert days - float(when) < 1 and purges == purged

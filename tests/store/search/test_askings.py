@@ -6,6 +6,7 @@ import pytest
 from support.cases import load_cases
 from support.tables import each
 
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.librarian.librarian import Librarian
 from store.memory import Memory
@@ -63,7 +64,7 @@ def test_a_summary_of_a_question_comes_after_what_was_replied(memory: Memory) ->
     reply = "Tests use a fake clock. The ticket printer is an Epson TM-T88VI and stands at the till."
     turns = [NewTurn("user", "What is the ticket printer called?"), NewTurn("assistant", reply)]
     memory.turns.add_turns("s", turns)
-    memory.summaries.summarize_due("s", all_of_it=True)
+    Summaries(memory.database).summarize_due("s", all_of_it=True)
     answer = Librarian(memory).ask("what is the ticket printer called?")
     assert answer.sources[0] == "T#2"
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 
@@ -47,7 +48,7 @@ def test_what_was_said_stands_above_the_summary_that_repeats_it(memory: Memory) 
     """Although the summary is shorter."""
     said = "The staging password rotates every ninety days since the audit."
     say(memory, f"{said} The weather in the valley was mild.\n\n{PADDING}", "Noted.")
-    assert memory.summaries.summarize_due("s", all_of_it=True)
+    assert Summaries(memory.database).summarize_due("s", all_of_it=True)
     found = [(hit.kind, hit.level) for hit in memory.search(said).hits[:2]]
     assert found == [("turn", "exact"), ("summary", "exact")]
 
@@ -195,7 +196,7 @@ def test_a_conversation_that_was_brought_in_is_as_old_as_it_is(memory: Memory) -
     )
     for session, text, at in said:
         memory.turns.add_turns(session, [NewTurn("user", text, at=at)])
-        assert memory.summaries.summarize_due(session, all_of_it=True)
+        assert Summaries(memory.database).summarize_due(session, all_of_it=True)
     found = [hit.record.session for hit in memory.search("what is the rate limit now").hits if hit.kind == "summary"]
     assert found == ["b", "a"]
 

@@ -6,6 +6,7 @@ import pytest
 from support.cases import load_cases
 from support.tables import each
 
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.search.ranking import (
@@ -71,7 +72,7 @@ def test_the_newest_comes_first_of_those_that_are_as_near(memory: Memory, questi
         ("2026-10-01", "Ahora la jefa de almacén es Paloma, who is on leave now."),
     ):
         memory.turns.add_turns(at, [NewTurn("user", text, at=at)])
-        memory.summaries.summarize_due(at, all_of_it=True)
+        Summaries(memory.database).summarize_due(at, all_of_it=True)
     assert "Scaleway" in memory.search(question, meaning=False).hits[0].snippet
 
 

@@ -6,6 +6,7 @@ import pytest
 from conftest import Clock
 
 from store.base.vocabulary import pack_key
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.doors.mcp_answers import timestamp_of as sent
@@ -23,7 +24,7 @@ def imported(memory: Memory, clock: Clock, request: pytest.FixtureRequest) -> Me
     """A memory with two conversations of the past, brought in today, the older one last."""
     for session, price, at in (("b", "15.50", SEPTEMBER), ("a", "12.90", JULY)):
         memory.turns.add_turns(session, [NewTurn("user", f"The shipping price was set to {price}.", at=at)])
-        assert memory.summaries.summarize_due(session, all_of_it=True)
+        assert Summaries(memory.database).summarize_due(session, all_of_it=True)
     if request.param == "as older versions wrote it":
         with memory.database.write("agent", "summarise") as write:
             write.execute("UPDATE summaries SET created_at = ?", (Verbatim(clock.now),))
@@ -31,7 +32,7 @@ def imported(memory: Memory, clock: Clock, request: pytest.FixtureRequest) -> Me
 
 
 def test_its_time_is_shown(imported: Memory) -> None:
-    newest, oldest = imported.summaries.get(1), imported.summaries.get(2)
+    newest, oldest = Summaries(imported.database).get(1), Summaries(imported.database).get(2)
     for moment in (sent, told, shown):
         assert (moment(newest), moment(oldest)) == (SEPTEMBER, JULY)
 
@@ -61,7 +62,7 @@ def test_it_stays_where_the_turn_expires(imported: Memory, clock: Clock) -> None
     imported.turns.add_turns("a", [NewTurn("user", "And nothing else was said there.", at="2026-07-08")])
     with imported.database.write("agent", "test") as write:
         write.execute("DELETE FROM turns WHERE session = 'a' AND number = 1")
-    assert imported.summaries.get(2).created_at[:7] == "2026-07"
+    assert Summaries(imported.database).get(2).created_at[:7] == "2026-07"
 
 
 def test_the_index_of_times_is_read_since_a_time(imported: Memory) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound, PastIsReadOnly
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.records.facts import FACT_SORTS
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
@@ -97,13 +98,13 @@ def test_a_diff_is_the_comparison_of_two_views(live: Live, plan: list[int], one:
         steps = len(memory.history.steps())
         start, end = one % (steps + 1), other % (steps + 1)
         before, after = (_state(memory, seq) for seq in (start, end))
-        plan_between = memory.plans.plan_between(start, end)
+        plan_between = Plans(memory.database).plan_between(start, end)
         pairs = {key: (before.get(key), after.get(key)) for key in before.keys() | after.keys()}
         different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
         assert {(c.table, c.key): (c.then, c.now) for c in plan_between.changes} == different
         assert all(change.by is not None and change.by.seq <= max(start, end) for change in plan_between.changes)
-        newest = memory.plans.plan_since(start).changes
-        between = memory.plans.plan_between(start, steps).changes
+        newest = Plans(memory.database).plan_since(start).changes
+        between = Plans(memory.database).plan_between(start, steps).changes
         assert {(c.table, c.key) for c in newest} == {(c.table, c.key) for c in between}
 
 
@@ -158,7 +159,7 @@ def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
     for step in range(1, 10):
         with as_of(memory, str(step)) as then:
             held.append((then.tasks.get(1).text[-1], then.tasks.get(1).status))
-        (change,) = memory.plans.plan_between(step - 1, step).changes
+        (change,) = Plans(memory.database).plan_between(step - 1, step).changes
         assert change.now["text"][-1] == held[-1][0] and change.now["status"] == held[-1][1]
     places = ("pending", "in_progress", "done", "in_progress", "done")
     moved = [(str(number), places[number - back]) for number in range(2, 6) for back in (2, 1)]
@@ -236,7 +237,7 @@ def test_what_had_changed_by_then_is_told_there_too(memory):
     for text in ("one", "two", "three"):
         memory.facts.remember(text)
     with as_of(memory, "2") as then:
-        assert [change.citation for change in then.plans.plan_since(1).changes] == ["F#2"]
+        assert [change.citation for change in Plans(then.database).plan_since(1).changes] == ["F#2"]
 
 
 def test_looking_back_leaves_the_connection_as_it_was(memory):

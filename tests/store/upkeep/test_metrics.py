@@ -10,6 +10,7 @@ from conftest import Clock
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
+from store.search.answer_cache import AnswerCache
 from store.search.results import MAX_LOGGED_SEARCHES
 from store.upkeep.metrics import CONVERSATIONS_SQL, LISTED_SESSIONS, measure
 
@@ -43,9 +44,9 @@ def test_of_a_lived_one_all_of_it_is(memory: Memory, clock: Clock):
     context = memory.context("where is the office?", "s2")
     number = memory.context.sent_log.log_context(context)
     memory.context.sent_log.log_answer(number, valid=True, cited=["F#3"])
-    memory.answers.store_answer("where is the office?", "In Lugo [F#3].", ["F#3"])
-    memory.answers.find_answer("where is the office?")
-    memory.answers.find_answer("who is there?")
+    AnswerCache(memory.database, memory.search).store_answer("where is the office?", "In Lugo [F#3].", ["F#3"])
+    AnswerCache(memory.database, memory.search).find_answer("where is the office?")
+    AnswerCache(memory.database, memory.search).find_answer("who is there?")
     found = measure(memory)
     assert found.states == {"fresh": 2, "aging": 0, "low": 0, "stale": 1} and found.pinned == 1
     assert found.oldest == (2, first), "a pinned one waits for nobody"

@@ -29,6 +29,8 @@ from store.base.errors import StorageError
 from store.base.models import Fact
 from store.base.vocabulary import DOMAINS
 from store.conversations import extraction_queue
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import Summaries
 from store.database import change_capture
 from store.exchange.exporter import export_text
 from store.inbox import duplicates
@@ -187,7 +189,10 @@ def test_conversations_that_taught_something(memory: Memory):
     assert (learned.fact, learned.evidence) == ("Los errores del importador se dicen en los dos idiomas", ("T#8",))
     (asked,) = [one for one in memory.inbox.waiting() if one.origin == "talk:importer"]
     assert asked.evidence[0].citation == "T#10" and asked.evidence[0].quote in memory.turns.get(10).text
-    summaries = {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.list_newest()}
+    summaries = {
+        session.id: len(Summaries(memory.database).active(session.id))
+        for session in Sessions(memory.database).list_newest()
+    }
     assert summaries == {"importer": 2, "faster-import": 2}
     sent = memory.context.sent_log
     assert {session: count for session, count, _ in sent.tokens_per_session()} == {"importer": 1, "faster-import": 2}

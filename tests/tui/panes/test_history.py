@@ -10,6 +10,7 @@ from support.stories import Story
 from store.base.clock import days_before, format_local_time
 from store.base.vocabulary import pack_key
 from store.conversations.turns import NewTurn
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from tui.main_screen import background
 from tui.panes.records import step_key
@@ -48,8 +49,8 @@ async def test_newest_first_with_who_when_why_and_about_what(size: tuple[int, in
 async def test_what_a_step_changed_before_and_after(story: Story) -> None:
     """Of an undo what it undid, of a restore of many records how many; what no agent is sent in words."""
     with story.open() as memory:
-        plan = memory.plans.plan_checkpoint(1)
-        memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+        plan = Plans(memory.database).plan_checkpoint(1)
+        Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
         memory.history.undo()
         memory.history.redo()
         memory.history.undo(6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from support.team import Join, join, remote
 
 from store.config.configuration import user_settings_path, write_setting
+from store.conversations.summaries import Summaries
 from store.doors import hook_background as background
 from store.doors.hook_events import EVENT_END, EVENT_START, EVENT_STOP
 from store.memory import Memory
@@ -59,4 +60,4 @@ def test_hooks_exchange_nothing_of_a_memory_that_is_not_shared_and_hold_up_nothi
     background.main(ana.memory.database.path, EVENT_END, "s", "0", "0")
     with Team(ana.memory) as team:
         assert team.last_attempt
-    assert ana.memory.summaries.active("s"), "what is done before it is done"
+    assert Summaries(ana.memory.database).active("s"), "what is done before it is done"

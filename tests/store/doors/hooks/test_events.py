@@ -14,6 +14,7 @@ from support.tables import each
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
+from store.conversations.sessions import Sessions
 from store.doors import agent_log, hook_events, hook_handlers, hook_process, trust
 from store.ingest.runner import ingest_file
 from store.memory import Memory
@@ -73,7 +74,7 @@ def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, noth
     assert [task.text for task in memory.tasks.get_many(memory.tasks.ids())] == ["Write tests"]
     reply(client, report(client, "compact", tmp_path))
     reply(client, report(client, "end", tmp_path))
-    assert memory.sessions.get("5f0e").ended_at
+    assert Sessions(memory.database).get("5f0e").ended_at
     assert nothing_behind == ["start", "stop", "end"]
 
 

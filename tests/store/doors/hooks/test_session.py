@@ -11,8 +11,11 @@ import pytest
 from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay, repository
 
 from store.base.clock import from_ms, to_ms, utc_now
+from store.conversations.sessions import Sessions
+from store.conversations.summaries import Summaries
 from store.doors import agent_log, git_hooks, hook_background, hook_handlers
 from store.doors.mcp_tools import McpSession
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.upkeep import maintenance
 
@@ -50,8 +53,8 @@ def test_a_whole_session(tmp_path: Path, root: Path) -> None:
         taken = memory.checkpoints.list_newest_first()
         assert [point.used for point in taken if point.trigger == "usage" and point.used][::-1] == [70, 86]
         assert any(point.trigger == "session_end" and point.session == SESSION for point in taken)
-        assert memory.summaries.active(SESSION)
-        assert memory.sessions.get(SESSION).ended_at
+        assert Summaries(memory.database).active(SESSION)
+        assert Sessions(memory.database).get(SESSION).ended_at
         snapshots = list((root / "memory" / "snapshots").glob("*.md"))
         assert len(snapshots) == 1 and "Commit it." in snapshots[0].read_text()
         sent = agent_log.list_injections(memory.database, session=SESSION)
@@ -102,7 +105,7 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(tmp_path: Path
     assert "The session before broke off at [K#1]" in agent.event("SessionStart", source="startup")
     hook_background.do_background_work(path, begun[0].kind, SESSION, 0, 0)
     with Memory.open(path) as memory:
-        assert memory.sessions.get("old").ended_at and memory.summaries.active("old")
+        assert Sessions(memory.database).get("old").ended_at and Summaries(memory.database).active("old")
 
 
 @pytest.mark.parametrize("door", ["mcp", "hook"])
@@ -117,9 +120,9 @@ def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(tmp_path: P
         agent.event("PostToolUse", tool_name="TodoWrite", tool_input=todos, tool_use_id="1")
         git(root, "commit", "--allow-empty", "-qm", "Add the queue, see D#1")
         agent.event("PostToolUse", tool_name="Bash", tool_input={"command": "git commit"}, tool_use_id="2")
-        plan = memory.plans.plan_origin(f"{door}:claude-code", SESSION)
+        plan = Plans(memory.database).plan_origin(f"{door}:claude-code", SESSION)
         assert len(plan.changes) == 3 and {change.citation for change in plan.changes} >= {"D#1", "A#1"}
-        memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+        Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
         assert memory.decisions.ids() == [] and memory.tasks.ids() == []
         memory.history.undo()
         assert memory.decisions.ids() == [1] and memory.tasks.ids() == [1]

@@ -16,6 +16,7 @@ from store.doors import agent_log, mcp_protocol
 from store.doors.mcp_answers import ANSWER_ROOM, MAX_ANSWER_CHARACTERS, ToolAnswer, make_lines_answer
 from store.doors.mcp_tools import TOOL_FUNCTIONS, McpSession
 from store.doors.trust import pause_doors
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.records import decisions as decision_mentions
 from store.records.commits import mark_reachable
@@ -588,9 +589,9 @@ def test_what_an_agent_wrote_in_one_session_is_taken_back_at_once(memory: Memory
         call("log_decision", meta=one, title=title, chosen="so")
     call("remember", meta=one, text="The team is five")
     call("log_decision", meta=other, title="c", chosen="so")
-    plan = memory.plans.plan_origin("mcp:claude-code", "one")
+    plan = Plans(memory.database).plan_origin("mcp:claude-code", "one")
     assert {change.citation for change in plan.changes} == {"D#1", "D#2", "P#1"}
-    memory.plans.apply_plan(plan, memory.plans.propose_changes(plan))
+    Plans(memory.database).apply_plan(plan, Plans(memory.database).propose_changes(plan))
     assert memory.decisions.ids() == [3] and memory.inbox.count_waiting() == 0
     memory.history.undo()
     assert memory.decisions.ids() == [3, 2, 1] and memory.inbox.count_waiting() == 1
@@ -605,7 +606,7 @@ def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> N
             agent_log.note_agent_call(
                 write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0
             )
-    plan = memory.plans.plan_origin("hook:codex", "one")
+    plan = Plans(memory.database).plan_origin("hook:codex", "one")
     assert [change.citation for change in plan.changes] == ["A#1"]
 
 

@@ -12,6 +12,7 @@ from support import stories
 from store.base import citations, vocabulary
 from store.base.clock import utc_now
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.conversations.summaries import Summaries
 from store.conversations.turns import NewTurn
 from store.doors import agent_log, pack
 from store.doors.pack import build_prompt_pack, build_recovery_pack, build_start_pack, log_pack
@@ -30,7 +31,7 @@ def told_by(memory: Memory, client: str, session: str, words: str) -> None:
         agent_log.note_agent_session(write, session, client)
     said = [NewTurn("user", words), NewTurn("assistant", "Done."), NewTurn("user", "Thanks, bye.")]
     memory.turns.add_turns(session, said)
-    assert memory.summaries.summarize_due(session, all_of_it=True)
+    assert Summaries(memory.database).summarize_due(session, all_of_it=True)
 
 
 def test_a_start_holds_what_matters_cited_aged_and_fenced(memory: Memory, clock: Clock) -> None:

@@ -23,6 +23,7 @@ from store.database.values import Verbatim
 from store.exchange import backups, exporter
 from store.exchange.backups import DAILY_BACKUPS, MONTHLY_BACKUPS, WEEKLY_BACKUPS, backups_to_keep
 from store.exchange.importer import Import
+from store.history.restore_plan import Plans
 from store.memory import Memory
 from store.upkeep import maintenance
 
@@ -239,8 +240,8 @@ def test_going_back_to_one_is_an_ordinary_change(full):
     full.facts.forget([full.facts.ids(full.now)[0]])
     full.events.log("later")
     later = recorded(full)
-    plan = full.plans.plan_moment(backups.find_backup_step(full.database, found.path), found.name)
-    full.plans.apply_plan(plan, full.plans.propose_changes(plan))
+    plan = Plans(full.database).plan_moment(backups.find_backup_step(full.database, found.path), found.name)
+    Plans(full.database).apply_plan(plan, Plans(full.database).propose_changes(plan))
     assert recorded(full) == before != later
     assert full.database.value("SELECT count(*) FROM events WHERE event_type = 'later'") == 1
     full.history.undo(full.history.steps(limit=1)[0].seq)

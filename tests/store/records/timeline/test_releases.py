@@ -9,7 +9,7 @@ from support.repositories import create, git
 
 from store.base.errors import InvalidInput
 from store.memory import Memory
-from store.records.commits import last_release_moment
+from store.records.commits import last_release_moment, read_moment
 from store.upkeep.as_of import point_in_time
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
@@ -44,7 +44,7 @@ def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Cl
     memory.facts.remember("the queue holds ten")
     clock.advance(days=1)
     with pytest.raises(InvalidInput, match="No release"):
-        memory.typed_moment("the release")
+        read_moment(memory.database, "the release")
     (note,) = memory.search("queue since:release").notes
     assert note == "since: takes a date like 2026-11-01, or 2d, 3w, yesterday, release, v1.0"
     memory.events.log("release.done")
@@ -53,7 +53,7 @@ def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Cl
     memory.facts.remember("the queue holds twenty")
     assert [hit.citation for hit in memory.search("queue since:release kind:fact").hits] == ["F#2"]
     assert [hit.citation for hit in memory.search('queue before:"the last release" kind:fact').hits] == ["F#1"]
-    assert memory.typed_moment("since the release") == released
+    assert read_moment(memory.database, "since the release") == released
     assert point_in_time(memory, "the release").at == released
 
 
@@ -64,11 +64,15 @@ def test_the_last_release_is_the_newest_tag_of_the_checkout_until_then(tmp_path:
         git(tmp_path, "tag", version)
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", clock) as memory:
         assert memory.now > "2026-11-1" and last_release_moment(memory.database) == "2026-11-18T11:06:40.000Z"
-        assert memory.typed_moment("the last release") == "2026-11-18T11:06:40.000Z"
-        assert memory.typed_moment("v1.0") == memory.typed_moment("la versión 1") == "2026-09-21T14:13:20.000Z"
+        assert read_moment(memory.database, "the last release") == "2026-11-18T11:06:40.000Z"
+        assert (
+            read_moment(memory.database, "v1.0")
+            == read_moment(memory.database, "la versión 1")
+            == "2026-09-21T14:13:20.000Z"
+        )
         assert memory.search("since:v1.1.0 before:v1.0.0").notes == []
         assert point_in_time(memory, "v1.1").at == "2026-11-18T11:06:40.000Z"
         with pytest.raises(InvalidInput, match=r"No release is called v1\.2"):
-            memory.typed_moment("v1.2")  # of the future
+            read_moment(memory.database, "v1.2")  # of the future
         clock.advance(days=-20)
         assert last_release_moment(memory.database) == "2026-09-21T14:13:20.000Z"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.base.errors import InvalidInput
 from store.base.vocabulary import pack_key, unpack_key
+from store.conversations.summaries import Summaries
 from store.memory import Memory
 from store.records.timeline import ONLY_ON_REQUEST, TIMELINE_SOURCES
 from store.search.lookup import records_by_key
@@ -33,7 +34,7 @@ def month(memory: Memory, clock) -> dict[str, str]:
         ("superseding", lambda: memory.decisions.decide("Cache", "Valkey", supersedes=1)),
         ("checkpoint", lambda: memory.checkpoints.take_checkpoint("done")),
         ("turn", lambda: memory.turns.add_turns("s", [("user", "no part of the stream", "")])),
-        ("summary", lambda: memory.summaries.summarize_due(all_of_it=True)),
+        ("summary", lambda: Summaries(memory.database).summarize_due(all_of_it=True)),
         ("task", lambda: memory.tasks.add_task("no part of the stream")),
         ("fact", lambda: memory.facts.remember("no part of it either")),
     ):

@@ -14,6 +14,7 @@ from support.stories import Clock
 from store.base.models import Summary
 from store.config.configuration import user_settings_path, write_setting
 from store.conversations import extraction_queue
+from store.conversations.sessions import Sessions
 from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest_file, keep_discarded, list_discarded
 from store.learning import rule_pass
@@ -165,11 +166,11 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
         clock.now = "2026-11-21T14:00:00.000Z"
         begun = automatic_checkpoints.start_or_resume_session(memory, "monday", "/somewhere")
         assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
-        sessions = [(one.id, one.ended_at is None) for one in memory.sessions.list_newest()]
+        sessions = [(one.id, one.ended_at is None) for one in Sessions(memory.database).list_newest()]
         assert sessions == [("monday", True), ("old", False)]
         memory.turns.add_turns("monday", [NewTurn("user", "Decidimos usar Decimal.")])
         session_flush.clear_session(memory, "monday")
-        assert memory.sessions.get("monday").ended_at is not None
+        assert Sessions(memory.database).get("monday").ended_at is not None
         again = automatic_checkpoints.start_or_resume_session(memory, "monday")
         assert (again.ended_at, again.turns, again.started_at) == (None, 1, clock.now)
         assert automatic_checkpoints.start_or_resume_session(memory).id == "session-2026-11-21T140000"
