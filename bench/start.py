@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for _ in range(options.starts):
             starts["empty app"].append(start([programs.python, "-c", EMPTY]))
             starts["empty memory"].append(start([*command, small], "Facts", "No facts yet"))
-            starts["large memory"].append(start([*command, large], "Facts", "▸", r"All [\d,]{4,}"))
+            starts["large memory"].append(start([*command, large], "Facts", "▹|▸", r"All [\d,]{4,}"))
     floor = [one.paint for one in starts["empty app"]]
     first = [one.paint for one in starts["empty memory"]]
     print(f"large: {options.facts:,} facts, {options.entries:,} entries; × from medians (from pairs)\n")

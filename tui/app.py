@@ -43,6 +43,7 @@ from tui.widgets.shell import Shell
 
 if TYPE_CHECKING:
     from tui.main_screen.screen import MainScreen
+    from tui.panes.pane import Loaded
     from tui.widgets.record_list import RecordList
     from tui.workers.model_worker import ModelWorker
 
@@ -54,6 +55,7 @@ KEY_GAP_SECONDS = 0.03
 LAST_KEY_SECONDS = 0.5  # maximum time that it waits
 WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
 KEPT_MESSAGES = 200  # that are kept for `:messages`
+FIRST_FACTS_SECONDS = 0.5  # how long the import of all else waits for the first facts
 RESTING_SECONDS = 30.0  # seconds without a key or the mouse after which little is looked at
 
 
@@ -377,8 +379,27 @@ class Memoranda(SaysDefects, App[int]):
         self._show_main()
         self._complain()
 
+    def _show_first_facts(self) -> None:
+        """Show the first facts, once the first frame is painted; all that acts on them is imported afterwards."""
+        from tui.panes.facts import list_first_facts, read_first_facts
+
+        def read() -> None:
+            self.call_from_thread(self.call_later, show, read_first_facts(self.location, self._clock))
+
+        async def show(first: Loaded | None) -> None:
+            if first is not None and isinstance(self.screen, Shell):
+                await self.screen.query_one("#left").mount(list_first_facts(first))
+            self.screen.call_after_refresh(self.screen.call_after_refresh, go_on)  # the second time they are drawn
+
+        def go_on() -> None:
+            if self._main is None:
+                self._show_main()
+
+        self.run_worker(read, thread=True, exit_on_error=False)
+        self.set_timer(FIRST_FACTS_SECONDS, go_on)
+
     def _show_main(self) -> None:
-        """Import what shows a memory, and show it: the first frame is painted by then."""
+        """Import what shows a memory, and show it."""
         from tui.main_screen.screen import MainScreen
 
         self.modeller = self.modeller or MainScreen.make_modeller(self._model_told)
@@ -390,7 +411,7 @@ class Memoranda(SaysDefects, App[int]):
     def on_ready(self) -> None:
         self.screen_change_signal.subscribe(self, self._changes_screen, immediate=True)
         self.hold_keys()  # they are for the main screen
-        self.call_after_refresh(self._show_main)
+        self.call_after_refresh(self._show_first_facts)
         self._complain()
         if not self.is_headless and os.name == "posix":
             # ended from outside: restore the terminal (the key ^C sends no signal here)

@@ -21,8 +21,10 @@ from textual.widgets import Input
 
 import tui
 from store.base.errors import StorageError
+from store.base.location import locate
 from store.base.models import Commit
 from store.base.vocabulary import DOMAINS, pack_key
+from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.completion import complete_typed
 from tui.lists.record_rows import ROOMY_LIST
@@ -193,6 +195,42 @@ class TestFacts:
         await person.follow(
             ("> Tabs, not spaces", "preferences ×", lambda: any("Tabs, not" in row for row in person.rows))
         )
+
+
+class TestStart:
+    """The first facts are shown before all that acts on them is imported."""
+
+    async def test_the_first_facts_stand_where_they_stay(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", str(WIDE[0]))  # the first frame takes the terminal's
+        show_main = Memoranda._show_main
+        monkeypatch.setattr(Memoranda, "_show_main", lambda app: None)
+        app = Memoranda(story.location, os.fspath(story.folder), Clock())
+        async with app.run_test(size=WIDE) as pilot:
+            person = Person(app, pilot)
+            await person.until(lambda: person.sees("Stale 2", "Deploy"))
+            first = [line[:70] for line in person.lines[3:-1]]
+            show_main(app)
+            await person.until(lambda: app._main is not None and app._main.query("#query"))
+            await person.settle()
+            assert [line[:70].replace("▸", "▹", 1) for line in person.lines[3:-1]] == first
+
+    async def test_an_empty_memory_says_so(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(Memoranda, "_show_main", lambda app: None)
+        Memory.open(os.fspath(tmp_path / "new.db")).close()
+        app = Memoranda(locate(os.fspath(tmp_path / "new.db"), {}, "/"), "/", Clock())
+        async with app.run_test(size=WIDE) as pilot:
+            await Person(app, pilot).until(lambda: Person(app, pilot).sees("No facts yet. a adds the first one"))
+
+    async def test_all_else_comes_where_they_cannot_be_read_soon(
+        self, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        done = threading.Event()
+        monkeypatch.setattr("tui.panes.facts.read_first_facts", lambda *given: done.wait(PATIENCE) and None)
+        try:
+            async with opened(story.folder) as person:
+                assert person.sees("Stale 2")
+        finally:
+            done.set()
 
 
 class TestTimeline:

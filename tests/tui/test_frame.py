@@ -15,7 +15,7 @@ from store.database.schema import RECORDED_TABLES
 from store.memory import Memory
 from tui.actions.table import ACTIONS
 from tui.input.key_table import KEYS, KEYS_BY_ID, PANE_KEYS, PANE_NAMES, VIEW_NAMES, show_key
-from tui.main_screen.places import PANES, load_view
+from tui.main_screen.places import PANES, VIEW_MODULES, load_view
 from tui.screens.dialogs import Chooser, Form
 from tui.widgets.bars import Bar
 from tui.widgets.record_list import RecordList
@@ -211,7 +211,7 @@ async def test_a_capital_writes_nothing_before_enter(zebras: Story) -> None:
 
 def test_the_tables_keep_the_rule() -> None:
     """Of every action of a capital something is known before it writes: a plan, a choice, fields, or its screen."""
-    places = [*PANES.values(), *map(load_view, VIEW_NAMES)]
+    places = [*PANES.values(), *map(load_view, VIEW_MODULES)]
     for action in (*ACTIONS, *(one for place in places for one in place.actions)):
         assert action.key in KEYS_BY_ID, action
         ways = [action.does, action.plan, action.run]

@@ -20,6 +20,7 @@ from store.base.location import Location
 from store.base.models import Record, Step
 from store.config.configuration import user_settings_path, write_setting
 from store.memory import Memory
+from store.parts import load_attribute
 from tui.input.key_table import (
     FACTS,
     FOUND,
@@ -35,7 +36,7 @@ from tui.lists.filters import Facet, facet_chips, next_choice
 from tui.lists.record_rows import NumberedRows, RowLine
 from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
-from tui.panes.pane import Entry, Loaded, Pane, Reading, View
+from tui.panes.pane import FIRST_ROWS, Entry, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
 from tui.screens.base import Application, ResponsiveScreen
 from tui.screens.dialogs import Chooser, Offer
@@ -77,7 +78,6 @@ PlacesScreen {
 """
 LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
 LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
-FIRST_ROWS = 256  # rows of a list that are shown before its whole order is known
 RELOAD_REST = 1  # pause before others' changes are read again, as a multiple of the last reading's duration
 OTHERS_SECONDS = 1.0  # … and at least
 MOST_FOOTER_KEYS = 7
@@ -117,15 +117,14 @@ PANES: dict[str, Pane] = {
 }
 
 
+VIEW_MODULES = {"files": "tui.panes.files", "team": "tui.panes.team"}  # of optional parts
+
+
 def load_view(name: str) -> Pane:
     """Return a view of an optional part; its module is imported when it is opened."""
-    if name == "files":
-        from tui.panes.files import PANE as files
-
-        return files
-    from tui.panes.team import PANE as team
-
-    return team
+    pane = load_attribute(VIEW_MODULES[name], "PANE")
+    assert isinstance(pane, Pane)
+    return pane
 
 
 NO_VIEW = View()

@@ -5,19 +5,25 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.location import Location
 from store.base.models import Decision, Task
 from store.base.vocabulary import TASK_STATUS_LABELS, pack_key
 from store.history.compression import every_row_view
 from store.memory import Memory
 from store.search.lookup import records_by_key
+from tui.input.key_table import fill_in_keys
 from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
-from tui.lists.record_rows import KeyedRows, RowHeading, entry_lines, fact_lines, task_lines
-from tui.panes.pane import Loaded, Pane, Reading, View
+from tui.lists.record_rows import KeyedRows, RowHeading, RowLine, entry_lines, fact_lines, task_lines
+from tui.panes.pane import FIRST_ROWS, Loaded, Pane, Reading, View
 from tui.render.lines import EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme.line_filters import Piece
 from tui.theme.styles import piece_style
+from tui.widgets.record_list import RecordList
 
 Group = tuple[str, "array[int]"]
 """The need of facts (a key of NEEDS, GONE, or "" for all in one), and their keys."""
@@ -77,6 +83,33 @@ def read_facts(reading: Reading) -> Loaded:
         whole=whole,
         kept=(groups, step, memory.globals.step),
     )
+
+
+def read_first_facts(location: Location, clock: Clock) -> Loaded | None:
+    """Return the first facts of a memory, to show while all that acts on them is imported; None where it cannot be
+    opened, which the main screen explains."""
+    try:
+        with Memory(location, "app", clock, create=False) as memory:
+            now = memory.now
+            groups = read_groups(memory, View(), now, FIRST_ROWS)
+            keys = array("q", chain.from_iterable(some for _, some in groups))
+            records = records_by_key(memory.database, list(keys))
+            counts = {} if keys else count_facts(memory, now)
+    except MemorandaError:
+        return None
+
+    def draw(fact: Any, width: int) -> list[RowLine]:
+        return fact_lines(fact, now, width)
+
+    rows = KeyedRows(keys, lambda wanted: records, draw, headings(groups, groups))
+    return Loaded(rows, empty=NONE_HOLDS if any(counts.values()) else PANE.empty)
+
+
+def list_first_facts(loaded: Loaded) -> RecordList:
+    """Return the list of the first facts, without a focus."""
+    shown = RecordList(loaded.rows, empty_text=fill_in_keys(loaded.empty))
+    shown.can_focus = False
+    return shown
 
 
 def read_records(reading: Reading, keys: Sequence[int]) -> Mapping[int, Any]:

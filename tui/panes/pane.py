@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store.memory import Memory
-from store.upkeep.as_of import PastState
-from tui.actions.action import Action
 from tui.lists.filters import Facet
 from tui.lists.record_rows import NumberedRows, RowLine, heading_line
 from tui.render.lines import StyledLine
 from tui.theme.line_filters import Piece
 from tui.widgets.record_list import Rows
-from tui.workers.engine import Engine
+
+if TYPE_CHECKING:  # the first facts are shown before these are imported
+    from store.upkeep.as_of import PastState
+    from tui.actions.action import Action
+    from tui.workers.engine import Engine
+
+FIRST_ROWS = 256  # rows of a list that are shown before its whole order is known
 
 
 class View(NamedTuple):

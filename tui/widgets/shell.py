@@ -1,4 +1,5 @@
-"""The first frame: the lines of the main screen, still empty, before anything that reads a memory is imported."""
+"""The first frame: the lines of the main screen, still empty, before anything that reads a memory is imported; then the
+first facts."""
 
 from __future__ import annotations
 
@@ -42,6 +43,6 @@ class Shell(Screen[None]):
         yield Static(" /", id="find", markup=False)
         yield Static(id="chips")
         with Container(id="body"):
-            yield Static(id="left")
+            yield Container(id="left")
             yield Static(id="right")
         yield Static(id="foot")
