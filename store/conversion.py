@@ -40,14 +40,16 @@ from store.database.schema import (
 )
 
 MEGABYTES = 1024  # that SQLite keeps in memory of one file
-_ASIDE = "earlier "  # before the name of a table that was moved aside; no table of ours has a space in its name
+# before the name of a table that was moved aside; no table of ours has a space in its name
+_ASIDE = "earlier "
 _PASSAGES = 11  # the first version whose index and vectors are of passages, as today's
 _SIGNS = 18  # the first whose packed signs of vectors are as today's
 _LISTED_COLUMNS = (
     "INSERT INTO backups(name, made_at, scheduled, step, sums, digest, verified_at)"
     " SELECT ?, ?, 0, coalesce(max(seq), 0), '{}', '', ? FROM history"
 )
-_UNFINISHED = ".part"  # of a killed process; whoever makes one holds the write lock, so nobody else is at it
+# of a killed process; whoever makes one holds the write lock, so nobody else is at it
+_UNFINISHED = ".part"
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %' ORDER BY name"
 
 _copies: dict[

@@ -53,7 +53,8 @@ HOLD_SECONDS = 2.0  # maximum time that keys are buffered
 # seconds between two keys up to which the second waits until the first is done; a held key's are more
 KEY_GAP_SECONDS = 0.03
 LAST_KEY_SECONDS = 0.5  # maximum time that it waits
-WARNING_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
+# for how long a key does not remove a warning: it was typed before it could be read
+WARNING_SECONDS = 1.5
 KEPT_MESSAGES = 200  # that are kept for `:messages`
 FIRST_FACTS_SECONDS = 0.5  # how long the import of all else waits for the first facts
 RESTING_SECONDS = 30.0  # seconds without a key or the mouse after which little is looked at

@@ -162,7 +162,8 @@ def _application(place: Location, cwd: str) -> ExitStatus:
 def _overview(place: Location, cwd: str, as_json: bool) -> ExitStatus:
     """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
     asked for one."""
-    from tui.commands.health import memory_figures, overview_lines  # counting takes modules that no verb needs
+    # counting takes modules that no verb needs
+    from tui.commands.health import memory_figures, overview_lines
 
     if not place.look and _is_absent(place.path):
         raise NotFound(
@@ -204,7 +205,8 @@ def _is_absent(path: str) -> bool:
 def _catch_up(memory: Memory, cwd: str | None = None, meaning: bool = False) -> None:
     """Bring up to date what a verb reads, in the folder `cwd`; `meaning`: vectors too. Without a folder only finish a
     purge that was interrupted or had to wait."""
-    from tui import catch_up  # it reads git, documents and vectors, which takes a command that writes its time
+    # it reads git, documents and vectors, which takes a command that writes its time
+    from tui import catch_up
 
     if cwd is None:
         catch_up.finish_purge(memory)

@@ -92,7 +92,8 @@ class Fact(CitedRecord, WordedRecord):
     tags: tuple[str, ...]
     session: str = ""  # that a fact of scope `session` belongs to
     evidence_state: str = ""  # the worst of what it is bound to, as it was last seen
-    is_new: bool = field(default=False, compare=False, repr=False)  # whether the call that returns it stored it
+    # whether the call that returns it stored it
+    is_new: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

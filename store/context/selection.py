@@ -40,8 +40,10 @@ class AuthoredFact(Protocol):
     def source(self) -> str: ...
 
 
-TALK_ORIGIN, IMPORT_ORIGIN = "talk:", "import:"  # what the person said in a conversation, and what they imported
-BELIEVE_VERB = "believe"  # begins the reason of a step that accepted an agent's text, since it quoted the person
+# what the person said in a conversation, and what they imported
+TALK_ORIGIN, IMPORT_ORIGIN = "talk:", "import:"
+# begins the reason of a step that accepted an agent's text, since it quoted the person
+BELIEVE_VERB = "believe"
 # the changes by which a person approves a fact
 APPROVING_VERBS = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
@@ -273,7 +275,8 @@ class FactCircumstances(NamedTuple):
     by_words: bool = False
     accepted: bool = True
     muted: bool = False
-    said: str = ""  # where it was written or sent in the last turns, as a citation or a word; empty if it was not
+    # where it was written or sent in the last turns, as a citation or a word; empty if it was not
+    said: str = ""
     of_session: bool = True  # of this session, if its scope is a session
 
 
@@ -336,7 +339,8 @@ MAX_PINNED_FACTS = 40  # pinned facts that are considered, the most important fi
 MAX_PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
 # characters of a question used for the search: of a longer one, the end before the beginning
 MAX_SEARCH_CHARACTERS = 500
-TOLD_WORDS_SHARE = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
+# of the words of a fact that a text citing it must contain to count as containing it
+TOLD_WORDS_SHARE = 0.6
 MIN_FACT_CHARACTERS = 4  # characters of a fact that is looked for in turns
 FACT_WORD_LETTERS = 5  # letters of a word that identify it
 

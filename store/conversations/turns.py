@@ -31,7 +31,8 @@ from store.text.words import any_of_regex, count_tokens, load_words, reduce_to_o
 
 EXPIRE_BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
 EXPIRE_PAUSE_SECONDS = 0.002  # seconds between two transactions, in which other writers get the file
-MIN_QUOTE = 12  # characters of a summary's phrase that make it a quotation; a single word is in many turns
+# characters of a summary's phrase that make it a quotation; a single word is in many turns
+MIN_QUOTE = 12
 # texts that may cite a turn: table → columns
 CITING_COLUMNS = {
     "facts": ("fact", "evidence"),

@@ -317,7 +317,8 @@ OPENCODE = AgentClient(
 
 # A plugin of Claude Code as a folder: our server, our hooks and one skill; no configuration is changed.
 
-PLUGIN_FOLDER = os.path.join(os.path.dirname(__file__), "claude_plugin")  # the files that are the same everywhere
+# the files that are the same everywhere
+PLUGIN_FOLDER = os.path.join(os.path.dirname(__file__), "claude_plugin")
 PLUGIN_STARTER = "bin/memoranda"
 PLUGIN_TEXTS = ("skills/memoranda/SKILL.md", PLUGIN_STARTER, "README.md", "LICENSE")
 STARTER_PROGRAM = "MEMORANDA"  # in the starter: the program beside the Python that wrote the plugin

@@ -249,7 +249,8 @@ def _remove_between(text: str, begin: str, end: str) -> str:
 
 # How much of its context window a session uses, from the end of the client's own transcript.
 
-TAIL_BYTES = 262_144  # bytes of a transcript that are looked at; the first ones of them may be half a line
+# bytes of a transcript that are looked at; the first ones of them may be half a line
+TAIL_BYTES = 262_144
 _CLAUDE_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 MAX_TOKEN_COUNT = 10**9
 

@@ -77,7 +77,8 @@ UNTOLD_FIELDS = (
 )  # fields that no text says
 SPARE_HITS = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 LISTED_STATUSES = ("active", *AGEING_WORDS, "superseded", "forgotten", "contradicted", "pinned")
-STALE_STATUSES = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
+# states in which a stale fact may be listed
+STALE_STATUSES = ("stale", "forgotten", "superseded", "contradicted")
 
 
 class FactAuthor(NamedTuple):

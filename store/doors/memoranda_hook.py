@@ -17,15 +17,18 @@ from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpai
 from typing import NoReturn
 
 VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
-EVENT, RELEASE, END = b"e", b"r", b"q"  # what the first byte of a request asks for; the last two are all of theirs
+# what the first byte of a request asks for; the last two are all of theirs
+EVENT, RELEASE, END = b"e", b"r", b"q"
 DONE_MARK = b"+"  # before an answer: the event was dealt with
 DEFERRED_MARK = b"~"  # before that, where it is dealt with by a process of its own
 LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
 PIPE = 16_384  # bytes that a pipe holds on every system
 ANSWER_SECONDS = 0.25  # that a running resident may take for each step of an answer
-COLD_SECONDS = 4.0  # that one may take which starts first, where the model waits for what a session begins with
+# that one may take which starts first, where the model waits for what a session begins with
+COLD_SECONDS = 4.0
 PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt
-WAIT_VARIABLE = "MEMORANDA_HOOK_WAIT"  # the variable that sets the first of these, and is the least for the others
+# the variable that sets the first of these, and is the least for the others
+WAIT_VARIABLE = "MEMORANDA_HOOK_WAIT"
 STARTS = (b'"SessionStart"', b'"event":"start"', b'"event": "start"')
 PROMPTS = (b'"UserPromptSubmit"', b'"BeforeAgent"', b'"event":"prompt"', b'"event": "prompt"')
 RESIDENT, ALONE = "store.doors.hook_resident", "store.doors.hook_process"

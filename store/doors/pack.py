@@ -594,7 +594,8 @@ def _checkpoint_line(cited: str, what: str, text: str, notes: dict[str, str], by
 #
 # The first question loads it, and is answered too late, so the start of a session asks one that nobody waits for.
 
-RECALL_WAIT_SECONDS = 0.08  # seconds that a prompt waits for what is found by meaning, from the question on
+# seconds that a prompt waits for what is found by meaning, from the question on
+RECALL_WAIT_SECONDS = 0.08
 
 
 class MeaningRecall:

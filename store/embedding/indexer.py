@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 # turns of English talk and 25 % more on 124 pieces of Python, so budgets are kept. Where a model has no tokenizer here,
 # such as a server's, `store/text/words.py` estimates.
 
-MAX_COUNTED_TURNS, MAX_COUNTING_SECONDS = 64, 0.2  # most turns, and most seconds, of one batch of counting
+# most turns, and most seconds, of one batch of counting
+MAX_COUNTED_TURNS, MAX_COUNTING_SECONDS = 64, 0.2
 TURN_KIND = "turn"
 TURN_PAIRS_SQL = f"""
 SELECT t.id, ours.vector, theirs.vector FROM turns t
@@ -124,9 +125,11 @@ def count_turn_tokens(database: Database, provider: EmbeddingProvider, cancelled
 
 EMBEDDING_LEASE = "embedding"
 MAX_BATCH_TEXTS = 64  # most texts of one batch
-QUEUE_AHEAD = 4_096  # texts of the queue that are sorted at once: of a million, that takes a tenth of a second
+# texts of the queue that are sorted at once: of a million, that takes a tenth of a second
+QUEUE_AHEAD = 4_096
 QUEUE_AHEAD_SECONDS = 5.0  # until it is sorted again: what is written meanwhile comes first
-EMBED_BATCH_SECONDS = 0.4  # of computing in one batch: a cancelled run ends within it, far below the lease's 5
+# of computing in one batch: a cancelled run ends within it, far below the lease's 5
+EMBED_BATCH_SECONDS = 0.4
 MAX_UNUSED_VECTORS = 50_000  # vectors kept of deleted texts, in case these come back
 PASSAGE_COLUMNS = (
     f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}),"

@@ -46,7 +46,8 @@ QUERY_BITS = 4  # bits to which each number of a query is quantized
 QUERY_CENTRE = 0.5  # share of the mean that is subtracted from a query before that
 LEVEL_STEP = 0.7  # from the mean to the next level, in standard deviations
 COMPARED_AT_ONCE = 32_768  # vectors compared at once
-CODES_PER_WRITE = 5_000  # vectors whose codes are computed at once and stored in one transaction of some 50 ms
+# vectors whose codes are computed at once and stored in one transaction of some 50 ms
+CODES_PER_WRITE = 5_000
 
 
 def code_width(dimension: int) -> int:
@@ -192,7 +193,8 @@ if TYPE_CHECKING:
     PackedCodes = NDArray[np.uint8]
 
 NUMPY_BACKEND, VEC0_BACKEND = "numpy", "vec0"
-BLOCK_RECORD_BITS = 10  # low bits of a record's number within one block: some 50 KB a block at 384 dimensions
+# low bits of a record's number within one block: some 50 KB a block at 384 dimensions
+BLOCK_RECORD_BITS = 10
 MAX_VEC0_RESULTS = 4_096  # most results of one `vec0` query
 # number of candidates that are compared exactly at first, and the larger numbers where filters leave too few; `vec0`
 # takes ten times as long for 2,000 as for 400

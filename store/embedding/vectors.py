@@ -57,8 +57,10 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     FloatMatrix = NDArray[np.float32]
 
-WHITENING_POWER = 0.125  # each direction is divided by its variance to this power; .5 would be full whitening
-STEADY_COUNT = 20  # number of a language's vectors at which its own mean has half the weight of its centre
+# each direction is divided by its variance to this power; .5 would be full whitening
+WHITENING_POWER = 0.125
+# number of a language's vectors at which its own mean has half the weight of its centre
+STEADY_COUNT = 20
 MIN_SPACE_VECTORS = 20  # least vectors for a space
 SPACE_SAMPLE = 10_000
 REFRESH_GROWTH = 1.1

@@ -749,7 +749,7 @@ class Import:
                     "The memory changed since this was worked out.", "Nothing was changed; import it again."
                 )
             if whole:
-                self._adopt_rows(write)
+                self._copy_staged_rows(write)
             else:
                 self._merge.merge_rows(write, self._replace, self.origin)
             write.execute(
@@ -758,7 +758,7 @@ class Import:
             )
         return write.seq
 
-    def _adopt_rows(self, write: Transaction) -> None:
+    def _copy_staged_rows(self, write: Transaction) -> None:
         """Copy every staged row unchanged into the empty memory."""
         write.adopt_history()
         write.execute("PRAGMA defer_foreign_keys = ON")

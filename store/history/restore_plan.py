@@ -386,7 +386,8 @@ def find_dependencies(
     replaced is in force again only if what took its place goes."""
     index = {ref: place for place, (ref, *_) in enumerate(moves)}
     needs: list[set[int]] = [set() for _ in moves]
-    referrers: dict[int, TableKey] = {}  # moves that cannot be made, and the existing record that refers to them
+    # moves that cannot be made, and the existing record that refers to them
+    referrers: dict[int, TableKey] = {}
     missing: dict[int, TableKey] = {}  # moves that cannot be made, and the missing record that they refer to
     for child, column, parent in _foreign_keys(database):
         leaving = [ref[1][0] for ref, now, then in moves if ref[0] == parent and now is not None and then is None]

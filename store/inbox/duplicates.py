@@ -334,7 +334,8 @@ def join_fact_texts(texts: Sequence[str]) -> str:
 DUPLICATES_ORIGIN = "duplicates"  # the origin of these proposals
 MOST_NEW_PROPOSALS = 40  # new proposals of one pass: nobody would read more
 MOST_PER_FACT = 2  # proposals that a fact may be in
-MIN_SERIES = 3  # facts that differ only in numbers or days, from which on they are a list and no contradiction
+# facts that differ only in numbers or days, from which on they are a list and no contradiction
+MIN_SERIES = 3
 MIN_COMPARED = 0.75  # calibrated similarity from which two facts are compared
 BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated

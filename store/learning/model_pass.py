@@ -57,7 +57,8 @@ from store.memory import Memory
 from store.text.similarity import SAME_STATEMENT, SIMILAR_STATEMENT, compare_sentences, parse_sentence
 from store.text.words import WORD_PATTERN, load_rapidfuzz
 
-MOST_MODEL_PROPOSALS = 60  # most proposals by a model that may wait in the inbox, as nobody would review more
+# most proposals by a model that may wait in the inbox, as nobody would review more
+MOST_MODEL_PROPOSALS = 60
 MOST_PROPOSED = 30  # most proposals of one run
 MOST_EARLIER = 2_000  # newest proposals that a new one is compared with
 # waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts

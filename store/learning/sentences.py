@@ -426,7 +426,8 @@ def _mark_spans(text: str) -> Iterator[MarkedPart]:
         yield *match.span(), STRUCK
     for match in form_pattern("single_quoted").finditer(text):
         yield *match.span(), DOUBTED if "\n" in match[0] else STRUCK
-    for begins, ends, between in form_table("enclosed"):  # the end is empty where it is the same as the beginning
+    # the end is empty where it is the same as the beginning
+    for begins, ends, between in form_table("enclosed"):
         opens = list(compose_pattern(begins).finditer(text))
         closes = list(compose_pattern(ends).finditer(text)) if ends else opens[1::2]
         yield from _mark_enclosed(opens if ends else opens[::2], closes, len(text), between)
@@ -492,7 +493,8 @@ def _mark_enclosed(
 # unexplained colon) has a `doubt`: it is never enough for a fact without confirmation.
 
 LONG_TURN = 2_000  # characters from which a turn was probably not typed
-READ_EACH_END = 5_000  # characters read at each end of a turn; the middle of a longer one was probably pasted
+# characters read at each end of a turn; the middle of a longer one was probably pasted
+READ_EACH_END = 5_000
 MIN_WORDS = 2  # least words of a thing to remember
 LONGEST_SENTENCE = 400  # characters of a sentence that can be one thing to remember
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")

@@ -248,7 +248,8 @@ def summarize_turns(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields
 
 
 MOST_MODEL_SUMMARIES = 8  # summaries of one run by the model; the rule makes the rest
-STARTED_SHARE = 0.5  # share of the seconds that a person may wait, after which no other question is started
+# share of the seconds that a person may wait, after which no other question is started
+STARTED_SHARE = 0.5
 # age up to which turns are summarised by the model; older ones, read late, would be too many
 SUMMARY_RECENT_DAYS = 1
 

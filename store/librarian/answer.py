@@ -224,7 +224,8 @@ MAX_NAMED_NEAREST = 3  # nearest records named where none answers
 MAX_QUOTE_CHARACTERS = 260  # characters of a quote
 LONG_TEXT_KINDS = ("turn", "document")  # kinds whose text may be of several passages
 MAX_NAME = 40  # characters of a name; a longer one is quoted
-NAME_FIELDS = ("author", "command", "path", "phase", "speaker")  # fields that are names, each a part of a template
+# fields that are names, each a part of a template
+NAME_FIELDS = ("author", "command", "path", "phase", "speaker")
 MAX_PAYLOAD_DEPTH = 4  # levels of an event's payload that are told
 MAX_OPTION = 80  # characters of one of several quotes
 # a text with this must be quoted, to tell it from ours

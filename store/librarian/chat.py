@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 # repeatedly.
 
 FAILURES_TO_OPEN = 3  # consecutive failures that open the breaker
-GONE_KINDS = ("absent", "missing")  # kinds of which one failure opens it; it closes when the server is seen again
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 30.0, 300.0  # seconds it stays open: the first time, and at most
+# kinds of which one failure opens it; it closes when the server is seen again
+GONE_KINDS = ("absent", "missing")
+# seconds it stays open: the first time, and at most
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 30.0, 300.0
 COUNTED_KINDS = (*GONE_KINDS, "busy", "slow", "cut", "broken", "refused", "unloaded")  # failures of the server
 
 _breakers: dict[str, CircuitBreaker] = {}
@@ -233,7 +235,8 @@ ChatMessage = tuple[str, str]
 
 CONTEXT_TOKENS = 4_096
 """Tokens of a prompt and its answer together. Constant, as Ollama reloads the model for another value."""
-MAX_FIGURE = 2**63  # upper bound of a server's numbers: a much larger integer cannot be converted to a float
+# upper bound of a server's numbers: a much larger integer cannot be converted to a float
+MAX_FIGURE = 2**63
 WORD_ONLY_ODDS = 2.0
 """Log odds of a word where the server returns no likelihoods."""
 
@@ -731,7 +734,8 @@ class OllamaChat(ChatClient):
         return failure_of_status(self._address, status, text, self.name)
 
 
-MAX_SILENCE_SECONDS = 120.0  # seconds without a report before giving up: verifying a large layer takes long
+# seconds without a report before giving up: verifying a large layer takes long
+MAX_SILENCE_SECONDS = 120.0
 RESUME_HINT = "Pull it again: it continues where it stopped."
 MAX_SERVER_MESSAGE = 160  # characters of a server's message that are shown
 

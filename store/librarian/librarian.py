@@ -76,7 +76,8 @@ from store.text.words import shorten_to_tokens
 # (`bench.questions`). The model writes nothing that is shown: besides the order, it may only choose a sentence by
 # number.
 
-MAX_JUDGED, FIRST_JUDGED = 16, 8  # most records that are judged, and how many if one of these surely answers
+# most records that are judged, and how many if one of these surely answers
+MAX_JUDGED, FIRST_JUDGED = 16, 8
 MAX_RECORD_TOKENS = 120  # tokens of a record that are shown
 YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
 # A record answers if its log odds, with SIMILARITY_ODDS for what is found being wholly similar to the question, reach
@@ -84,7 +85,8 @@ YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
 # 1.5B: what was never recorded is told from the rest with an area under the curve of .95, by the odds alone with .93,
 # and with .89 by how far they are above the other records' odds.
 MIN_ANSWER_ODDS, SIMILARITY_ODDS = 0.3, 3.0
-SURE_ANSWER_ODDS = 1.5  # the same of one that surely answers: on these questions no higher line found more
+# the same of one that surely answers: on these questions no higher line found more
+SURE_ANSWER_ODDS = 1.5
 TYPICAL_SIMILARITY = 0.4  # similarity where none is known
 # log odds added for the first place of the search; a half of it for the second, a third for the third …
 FIRST_PLACE_ODDS = 1.0

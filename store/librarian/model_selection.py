@@ -48,7 +48,8 @@ from store.text.fence import strip_invisible
 SERVER_REPLY_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
 MAX_REPLY_BYTES = 4 << 20  # bytes of a reply
 MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40  # characters of a model's name, and of each other field
-_NO_CHAT_NAMES = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that cannot chat
+# in the names of models that cannot chat
+_NO_CHAT_NAMES = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")
 
 Value = TypeVar("Value")
 

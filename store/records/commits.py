@@ -340,7 +340,8 @@ def own_author_name(database: Database) -> str:
         return ""
     # of several values of a setting the last counts
     lines = capture_git_output(source.root, "config", "--get-regexp", r"^user\.").splitlines()
-    said = dict(line.partition(" ")[::2] for line in lines)  # a setting may have no value, or one of several lines
+    # a setting may have no value, or one of several lines
+    said = dict(line.partition(" ")[::2] for line in lines)
     name, email = said.get("user.name", ""), said.get("user.email", "")
     mapped = capture_git_output(source.root, "check-mailmap", f"{name} <{email}>") if name and email else ""
     return mapped.rpartition(" <")[0] or name

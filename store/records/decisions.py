@@ -35,7 +35,8 @@ _LINK_VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:rev
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
 _VERB_REACH = 200  # characters that are searched for those words
 _SHARED_CITATION = r"(?<![\w#@])D[1-9][0-9]{0,11}@[a-z2-7]{12}(?![\w@])"
-_MOST_CHARACTERS = 20_000  # characters of a message that are read from its start, and for trailers from its end
+# characters of a message that are read from its start, and for trailers from its end
+_MOST_CHARACTERS = 20_000
 
 
 def find_mentioned_decisions(message: str, titles: dict[str, list[int]], numbers: bool = True) -> dict[int, str]:

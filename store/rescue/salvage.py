@@ -49,7 +49,8 @@ WHERE seq = ? AND (at > coalesce((SELECT n.at FROM history n WHERE n.seq = histo
   OR at < coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
   OR at NOT GLOB '[12][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z')
 """
-LOST_ACTOR = "agent"  # author of a step whose header is lost, and of the step that records what no other explains
+# author of a step whose header is lost, and of the step that records what no other explains
+LOST_ACTOR = "agent"
 ALL_STEPS = (0, 1 << 62)
 
 
@@ -199,7 +200,8 @@ def _count_different_bits(one: str, other: str) -> int:
 def record_unexplained(database: Database, mended: RepairResult, at: str) -> None:
     """Record, in one step, every record that still differs from its steps; and which steps are lost."""
     connection = database.connection
-    edits: list[tuple[str, RecordRow | None, RecordRow | None]] = []  # table, the result of the steps, the row
+    # table, the result of the steps, the row
+    edits: list[tuple[str, RecordRow | None, RecordRow | None]] = []
     names = {table: list_table_columns(connection, table) for table in RECORDED_TABLES}
     keys = {table: primary_key(connection, table) for table in RECORDED_TABLES}
     for table in RECORDED_TABLES:

@@ -80,14 +80,16 @@ BM25_WEIGHTS = "3.0, 2.0, 0.8, 0.0"
 # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
 COMMON_WORD_SHARE = 0.1
 COMMON_WORD_FLOOR = 1_000  # passages up to which no word is too common
-MAX_PASSAGES_READ = 100_000  # passages read for the words of one query, its rarest words first: some 100 ms
+# passages read for the words of one query, its rarest words first: some 100 ms
+MAX_PASSAGES_READ = 100_000
 MAX_QUERY_WORDS = 32
 MAX_STEMMED_TEXT = 8_000  # characters of a text that are read for stems
 EXTRA_PASSAGES = 64  # passages read beyond `limit`, so that the newest of equal score come first
 # least letters of an unknown word for which longer words with that beginning are searched too
 MIN_PREFIX_LETTERS = 5
 MAX_LONGER_WORDS = 4  # at most so many of them
-MAX_TYPED_WORDS = 16  # at most so many longer words for one that is being typed, where its stem is shorter
+# at most so many longer words for one that is being typed, where its stem is shorter
+MAX_TYPED_WORDS = 16
 DECISION_NUMBER = KIND_NUMBERS["decision"]
 MAX_EXACT_PASSAGES = 200  # passages with the question word for word, or with all its words
 MAX_READ_TO_COUNT = 2_048  # such passages that are read before they are counted by the index

@@ -123,7 +123,8 @@ def word_overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 RANKING_POOL = 200  # passages of each signal
 SIGNAL_WEIGHTS = {
-    "text": 1.0,  # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
+    # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
+    "text": 1.0,
     "meaning": 0.5,  # cosine in the memory's own space, the pool's last being 0 and its best 1
     "speaker": 0.7,  # by a speaker whom the question names; by the person where the question says "I"
     "beside": 0.25,  # sum of `meaning` of the turn before and the one after
@@ -137,11 +138,13 @@ SIGNAL_WEIGHTS = {
     "spread": -0.1,  # for each record of its session ranked before it but FREE_PER_SESSION, where several are asked for
 }
 OTHER_LANGUAGE_FACTOR = 0.2  # factor of bm25 in another language than the question's
-NO_WORD_FACTOR = 0.5  # factor of bm25 where no passage has a word of the question; 1 where one has all of them
+# factor of bm25 where no passage has a word of the question; 1 where one has all of them
+NO_WORD_FACTOR = 0.5
 MIN_OTHER_LANGUAGE = 2  # of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
 LANGUAGE_SAMPLE = 20
 COVERAGE_PASSAGES = 10  # best passages by keywords whose coverage is computed
-STATED_KINDS = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
+# what a memory says of now; the other kinds are what was said and done
+STATED_KINDS = ("fact", "decision")
 COMMIT_TEXT_FACTOR = 1.25  # factor of bm25 in a commit, which has no meaning in its session or beside it
 CODE_FACTOR = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE_DAYS = 30  # days

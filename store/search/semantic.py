@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 EXTRA_NEAREST = 2  # factor of nearest passages taken, as some will be forgotten or superseded
-MAX_COMPARED_ROWS = 20_000  # most passing rows that are compared one by one: of more, enough are among the nearest
+# most passing rows that are compared one by one: of more, enough are among the nearest
+MAX_COMPARED_ROWS = 20_000
 # characters of a question that the model reads: a passage has some 600, and time grows faster
 QUESTION_START, QUESTION_END = 600, 300
 MAX_CACHED_QUERIES = 64  # queries whose vectors are cached

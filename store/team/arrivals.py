@@ -236,7 +236,8 @@ class Arrivals:
         self._former = {one.writer for one in read_former_writers(team).values() if one.is_owned}
         self._found = ArrivalResult()
         self._offers: dict[str, RecordOffer] = {}
-        self._decided: set[str] = set()  # by the person, while this compared: looked at again at the next exchange
+        # by the person, while this compared: looked at again at the next exchange
+        self._decided: set[str] = set()
         self._asked: list[
             tuple[str, RecordOffer, ProposalQuestion, bool]
         ] = []  # of a writer; whether they are believed

@@ -360,7 +360,7 @@ class Team:
             merge.operations = 0
             merge.merge_others(writer, waiting)
             done.received = merge.operations
-            before.note_continuations()
+            before.note_left_streams()
             if old := self._file.get_choice(FORMER_WRITER_KEY):
                 hold_former_records(self._memory, self._file, *old.split())
                 self._file.put_choice(FORMER_WRITER_KEY, "")

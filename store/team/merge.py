@@ -325,7 +325,7 @@ class FormerStreams:
             self._merge.merge_all_again(self._writer)
         return waiting
 
-    def note_continuations(self) -> None:
+    def note_left_streams(self) -> None:
         """Note up to where each stream was left, and who continued it."""
         states = self._team.stream_states()
         for one in read_former_writers(self._team).values():

@@ -184,7 +184,8 @@ def _own_settings(folder: str) -> list[GitSetting]:
 # The newest commit of what is sent is signed, which covers every commit before it. The key that a writer's stream is
 # first seen with is theirs: what comes later without it, or with another one, waits until the person says otherwise.
 
-GOOD_VERDICTS = ("G", "U")  # of git's %G?: by a key that the person trusts, by one that git knows nothing of
+# of git's %G?: by a key that the person trusts, by one that git knows nothing of
+GOOD_VERDICTS = ("G", "U")
 NOT_SIGNED, UNKNOWN_KEY = "N", "E"  # not signed; by a key that is not here
 SIGNATURE_FORMAT = "%H %G? %GF %GS"  # of `git log`
 

@@ -722,7 +722,8 @@ _UNIT = r"(?:min(?:s|ut\w+)?|hours?|horas?|days?|dias?|weeks?|semanas?|months?|m
 _COUNTED = re.compile(rf"\d+ {_UNIT}(?: \d+ {_UNIT})*")
 _AGO = rf"(?:{'|'.join(sorted(_EXACT))})"
 _LETTER = re.compile(rf"(?:{_AGO} )?(\d+) ?([hdwy])(?: {_AGO})?")
-_LONE_LETTER = re.compile(r"\d ?[a-z](?![\w.])|\d[a-z]\d")  # `5m` is months here, and minutes to the library
+# `5m` is months here, and minutes to the library
+_LONE_LETTER = re.compile(r"\d ?[a-z](?![\w.])|\d[a-z]\d")
 _DOTTED = re.compile(r"(?<=[a-zñ]{3})\.(?= |$)")  # of an abbreviated month
 _JOINED = re.compile(rf"\b(\d+)(?={_UNIT}\b)")
 

@@ -16,7 +16,8 @@ from hashlib import sha256
 from store.text.words import fold_text, list_languages, read_language_file
 
 FENCE_MARK = "memoranda"
-_JOINERS = "\u200d\ufe0f"  # they join emoji and some scripts; after other characters they are only invisible
+# they join emoji and some scripts; after other characters they are only invisible
+_JOINERS = "\u200d\ufe0f"
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # the marks of chat templates that name a speaker, with any spacing
 _TEMPLATE = re.compile(

@@ -81,7 +81,8 @@ from store.tools.transcript_scan import (
 DEEPEST_IMPORT = 5  # imports of imports
 LOADED_INDEX_LINES = 200  # of MEMORY.md, which Claude Code loads
 CODEX_BYTES = 32_768  # of all its instructions together
-CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")  # of which it reads one a folder, the first that is not empty
+# of which it reads one a folder, the first that is not empty
+CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")
 # of an organization, for everybody on the machine
 MANAGED_FILES = {"darwin": "/Library/Application Support/ClaudeCode/CLAUDE.md"}
 MANAGED_FILE_ELSEWHERE = "/etc/claude-code/CLAUDE.md"
@@ -189,7 +190,8 @@ def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
 
 # characters of a text that is compared for contradictions: of a longer one words prove little
 LONGEST_COMPARED = 400
-SERIES_LENGTH = 3  # texts of the same words, with different numbers or days, from which on they are a list
+# texts of the same words, with different numbers or days, from which on they are a list
+SERIES_LENGTH = 3
 FEWEST_WORDS = 2  # words that carry meaning: of less it is the heading that says what it is about
 LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes
 SAYS_SAME = "it says the same as"

@@ -47,7 +47,8 @@ def detect_sources(machine: Machine) -> dict[str, list[str]]:
 LARGEST_LINE_NUMBER = 999_999_999  # that a citation can name
 PROGRESS_EVERY = 200  # records between two reports of progress
 MEMORY_PART, CONVERSATION_PART = SOURCE_PARTS
-STEP_RECORDS = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
+# records of one step of history, which keeps other writers waiting for some seconds
+STEP_RECORDS = 10_000
 
 
 class ImportStopped(Exception):

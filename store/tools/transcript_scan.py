@@ -332,12 +332,14 @@ def _is_default_password(value: str) -> bool:
     )
 
 
-CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
+# after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
+CLEANUP_DAYS = 30
 EXPIRING_DAYS = 7
 DAY_SECONDS = 86_400  # seconds
 SEARCH_BLOCK = 1 << 17  # bytes that are searched at a time; one with a secret is searched again
 LARGE_SEARCH = 16 << 20  # bytes in all, from which on several processes search
-SecretCounts = dict[str, dict[str, list[int]]]  # file → kind of secret → (its first line, how often it is there)
+# file → kind of secret → (its first line, how often it is there)
+SecretCounts = dict[str, dict[str, list[int]]]
 JSON_ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
 
 

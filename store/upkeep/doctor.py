@@ -58,7 +58,8 @@ LONG_WAL = 8 << 20  # bytes of the log: eight times the length to which it is tr
 # seconds after which a log that seemed damaged is read again: it may have been being written
 REREAD_SECONDS = 0.05
 WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
-WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
+# … whose low bit is the byte order of a checksum's words
+WAL_MAGIC = {0x377F0682: "little", 0x377F0683: "big"}
 
 
 class WalContent(NamedTuple):

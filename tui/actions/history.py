@@ -252,7 +252,8 @@ def go_to_day(screen: ActionScreen, things: Sequence[Any], day: str) -> None:
     except MemorandaError as error:
         screen.say(str(error), "warning")
         return
-    end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))  # a day of a changed clock has up to 25 hours
+    # a day of a changed clock has up to 25 hours
+    end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))
     screen.go_to(name, only=None)
     actor, kind = screen.chosen("actor"), screen.chosen("kind")
     found: tuple[int, str] | None

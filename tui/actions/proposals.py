@@ -134,7 +134,8 @@ def decide_in_editor(screen: ActionScreen, things: Sequence[Proposal]) -> None:
         chosen = marked or memory.inbox.waiting(origin=screen.chosen("asker"), limit=MOST_IN_BATCH)
         given = write_batch(chosen, lambda one: related_fact_lines(memory, one))
     wrong, choices = "", list[InboxChoice]()
-    while True:  # an error reopens the editor with the message at its line; an unchanged text then decides nothing
+    # an error reopens the editor with the message at its line; an unchanged text then decides nothing
+    while True:
         try:
             text = programs.edit_in_editor(screen.app, given, command=screen.setting("editor"))
         except MemorandaError as error:

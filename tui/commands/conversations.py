@@ -30,7 +30,8 @@ LEARNED_WORDS = {
     "confirmed": ("Confirmed", ""),
     "proposed": ("Asks", ": see memoranda today"),
 }
-SEARCHED_FOLDERS = 1_000  # folders below a named one in which conversations are looked for, to name one of them
+# folders below a named one in which conversations are looked for, to name one of them
+SEARCHED_FOLDERS = 1_000
 
 
 def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outcome:

@@ -39,7 +39,8 @@ def demo(call: Call, folder: str | None = None, *, keep: bool = False) -> Outcom
     """
     if call.location.kind == "option":
         raise InvalidInput("The demo makes a memory of its own.", "Leave --db out; a FOLDER may say where.")
-    from tui.demo.builder import build_demo  # 30 ms of the application's start, which needs what is beside it here
+    # 30 ms of the application's start, which needs what is beside it here
+    from tui.demo.builder import build_demo
 
     root = _demo_folder(call, folder)
     kept = keep or folder is not None or call.application is None

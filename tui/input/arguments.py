@@ -194,7 +194,8 @@ def _quote_word(word: str) -> str:
     return f"“{visible(word[:40])}”"
 
 
-HELP_COLUMNS, NAME_COLUMNS = 80, 24  # of the help, and of the names in it; a longer one has a line of its own
+# of the help, and of the names in it; a longer one has a line of its own
+HELP_COLUMNS, NAME_COLUMNS = 80, 24
 
 
 def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:

@@ -126,7 +126,8 @@ PAGE_ROWS = 64
 CACHED_PAGES = 24
 NEAR_ROWS = 4096  # rows near a position that are searched before all others
 MOST_UNDOS = 6  # undos and redos of one another, beyond which the first step is not looked for
-WIDE_LIST = 64  # cells of a list from which on the timeline shows times, and the context its whole reasons
+# cells of a list from which on the timeline shows times, and the context its whole reasons
+WIDE_LIST = 64
 ROOMY_LIST = 86  # … facts their domain and who wrote them, and other lists dates instead of ages
 
 RecordReader = Callable[[Sequence[int]], "Mapping[int, Any]"]

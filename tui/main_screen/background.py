@@ -744,7 +744,8 @@ class TourController:
         self._shown = False
         self._passed: Sequence[int] = ()
         self._looked: int | None = None  # up to which step of history; None before the tour is shown
-        self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
+        # why each step since was made: also what was done before the tour asked for it
+        self._done: list[str] = []
         self._ended = ""  # the pane in which the last step was done
         self._waiting = 0  # the most proposals that waited since the tour was first shown
 

@@ -78,13 +78,15 @@ PlacesScreen {
 """
 LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
 LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
-RELOAD_REST = 1  # pause before others' changes are read again, as a multiple of the last reading's duration
+# pause before others' changes are read again, as a multiple of the last reading's duration
+RELOAD_REST = 1
 OTHERS_SECONDS = 1.0  # … and at least
 MOST_FOOTER_KEYS = 7
 FOOTER_KEY = "$footer-key-foreground bold"
 FOOTER_TEXT = "$footer-description-foreground"
 TAB_DIM, TAB_STRONG = "$dim", "bold $text-accent"
-LAST_KEYS = ("memory.undo", "search.open", "command.open")  # keys that a footer shows after those of the record
+# keys that a footer shows after those of the record
+LAST_KEYS = ("memory.undo", "search.open", "command.open")
 SORT_OFFERS = {
     "": "by need",
     "oldest": "oldest first",

@@ -44,7 +44,8 @@ WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
 SHOWN_MOMENTS, NEWEST_MOMENTS = 50, 5  # moments, alone and above the texts
 FILES_OF_MOMENT, COMPARED_FILES = 200, 20  # files of a moment in the list, and in the preview
 LONGEST_LISTED = 400  # characters of a text in the list
-LINES_AROUND, LARGEST_SHOWN = 12, 2_000_000  # lines of a file before and after one; bytes of a file that is shown
+# lines of a file before and after one; bytes of a file that is shown
+LINES_AROUND, LARGEST_SHOWN = 12, 2_000_000
 NO_OTHER_TOOL = "No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes"
 NOT_CHANGED = (
     "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda files keep --watch`."

@@ -56,7 +56,8 @@ class Change(NamedTuple):
     after: str | None
 
 
-_changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()  # those made here, the newest at the end
+# those made here, the newest at the end
+_changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()
 
 
 def read_settings(reading: Reading) -> Loaded:

@@ -52,7 +52,8 @@ EVIDENCE_BADGES = {
     "gone": ("⊘", "gone"),
     "": ("·", "not looked at"),
 }
-DOUBTFUL_STATES = ("moved", "changed", "gone")  # states of evidence that a list shows beside a record's age
+# states of evidence that a list shows beside a record's age
+DOUBTFUL_STATES = ("moved", "changed", "gone")
 WARNING_SIGN = "⚠"
 ORDER_WARNING = f"{WARNING_SIGN} looks like an instruction to agents"
 KIND_GLYPHS = {

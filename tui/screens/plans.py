@@ -28,7 +28,8 @@ from tui.widgets.record_list import RecordList
 
 PLAN_KEY_STYLE = "$footer-key-foreground bold"
 CITED_CELLS = 9  # cells of a citation, at least
-FIRST_KINDS = ("decision", "fact", "link", "task")  # kinds in the order in which they are shown alone; then others
+# kinds in the order in which they are shown alone; then others
+FIRST_KINDS = ("decision", "fact", "link", "task")
 LINE_EDGES = 4  # cells around the two parts of a line, and between them
 
 

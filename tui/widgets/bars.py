@@ -24,7 +24,8 @@ else:  # a widget takes its CSS from its first MessagePump base, which must not 
     MessagePump = Widget = object
 
 
-WIDE_COLUMNS, HUGE_COLUMNS = 100, 160  # columns from which on the preview is beside the list, and wider still
+# columns from which on the preview is beside the list, and wider still
+WIDE_COLUMNS, HUGE_COLUMNS = 100, 160
 
 
 def layout_class(columns: int) -> str:

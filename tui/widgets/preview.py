@@ -39,11 +39,15 @@ from tui.theme.styles import combine_looks
 from tui.widgets.bars import CachedLines, SaysDefects
 from tui.workers.engine import Engine
 
-PreviewRow = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
-PROSE_CELLS = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
-SCREEN_LINES = 30  # lines of a record below which its first citation is scrolled to, however low the preview is
+# a wrapped line: (text, style, index of its citation or -1)
+PreviewRow = tuple[tuple[str, str, int], ...]
+# cells of a record's lines, which are read more easily so; other output takes all of the width
+PROSE_CELLS = 84
+# lines of a record below which its first citation is scrolled to, however low the preview is
+SCREEN_LINES = 30
 SURE_CHARACTERS = 8  # characters by which the beginning of a text is recognised
-CODE_STYLES = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
+# a diff's lines: no citations, break anywhere
+CODE_STYLES = frozenset(("added", "removed", "hunk", "plain"))
 
 
 class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
@@ -414,7 +418,8 @@ def _split_words(text: str) -> list[str]:
 
 # The preview pane: the record under the cursor, and the history of citations followed from it.
 
-LEAST_DIFF_CELLS, MOST_DIFF_CELLS = 40, 100  # cells of a line that says how much of a file a commit changed
+# cells of a line that says how much of a file a commit changed
+LEAST_DIFF_CELLS, MOST_DIFF_CELLS = 40, 100
 DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
 NOT_HERE: list[StyledLine] = [[("It is not here any more.", "dim")]]
 

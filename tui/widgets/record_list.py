@@ -186,7 +186,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
         self._keeper = CursorKeeper()
         self._marks: frozenset[Hashable] = frozenset()
-        self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # (start of a range, the marks before it)
+        # (start of a range, the marks before it)
+        self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)

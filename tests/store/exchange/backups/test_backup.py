@@ -110,13 +110,17 @@ def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monke
     """Its checksums are right: what differs is what an import makes of it."""
     path = str(tmp_path / "memory.json")
     exporter.save_export(full.database, path)
-    adopt = Import._adopt_rows
+    adopt = Import._copy_staged_rows
     for statement, problem in (
         ("UPDATE events SET payload = '7' WHERE id = 2", "events, row 2, comes back as another"),
         ("DELETE FROM events WHERE id = (SELECT max(id) FROM events)", "comes back as another"),
         ("INSERT INTO events(event_type, created_at, origin) VALUES ('a', 'b', 'c')", "more of events comes back"),
     ):
-        monkeypatch.setattr(Import, "_adopt_rows", lambda self, write: (adopt(self, write), write.execute(statement)))  # noqa: B023
+        monkeypatch.setattr(
+            Import,
+            "_copy_staged_rows",
+            lambda self, write: (adopt(self, write), write.execute(statement)),  # noqa: B023
+        )
         assert problem in backups.verify_backup(full.database, path)[1]
 
 
