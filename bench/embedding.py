@@ -140,8 +140,7 @@ def _nearest(path: str, count: int) -> None:
                     every = binary_index.build_code_matrix(database, model)
                     keeper.create_store(write, model)
                     keeper.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-                    model_registry.set_vector_meta(
-                        write,
+                    write.set_meta(
                         vector_backends.codes_marker_key(0),
                         vector_backends.codes_marker_value(
                             keeper, model, model_registry.read_vector_changes(database)

@@ -118,8 +118,7 @@ def _fill(made: Memory, model: model_registry.EmbeddingModel) -> None:
             vector_backends.BLOCK_CODE_STORE.put_codes(write, model.slot, np.array(some, np.int64), packed)
     with database.write("agent", "bench") as write:
         number = model_registry.count_vector_change(write)
-        model_registry.set_vector_meta(
-            write,
+        write.set_meta(
             vector_backends.codes_marker_key(model.slot),
             vector_backends.codes_marker_value(vector_backends.BLOCK_CODE_STORE, model, number),
         )

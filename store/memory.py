@@ -214,7 +214,7 @@ class Memory:
         from store.documents.files import document_roots, log_folders
 
         def found() -> DocumentRoots:
-            synced = [name for (name,) in self.database.rows("SELECT path FROM synced_files")]
+            synced = self.database.column("SELECT path FROM synced_files")
             return document_roots(self.location, self.config, synced, log_folders(self.database))
 
         return Documents(self.database, found)

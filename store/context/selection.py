@@ -61,7 +61,7 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
     rest = [f"[{fact.id}]" for fact in facts if fact.id not in yes]
     if rest:
         verbs = " OR ".join(f"h.reason LIKE '{verb}%'" for verb in APPROVING_VERBS)
-        rows = database.rows(
+        rows = database.column(
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row_view(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
             f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK_ORIGIN}%' AND r.op = 'UPDATE')) AND ({verbs})"
@@ -71,7 +71,7 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
             " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
             (json.dumps(rest), PERSON_ORIGIN),
         )
-        yes |= {json.loads(key)[0] for (key,) in rows}
+        yes |= {json.loads(key)[0] for key in rows}
     return yes
 
 
@@ -426,13 +426,13 @@ def _load_candidates(database: Database, kind: str, keys: Sequence[int]) -> list
     """Return the facts of one memory among these keys, in their order, then its pinned ones: of the person's own, kind
     `global`, those of scope global."""
     index = "" if database.moment else " INDEXED BY facts_pinned"  # the facts of a past moment are a view
-    rows = database.rows(
+    rows = database.column(
         f"SELECT id FROM facts{index} WHERE status = 'active' AND pinned"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (MAX_PINNED_FACTS,),
     )
     numbers = [number for one, number in map(unpack_key, keys) if one == kind]
-    found = Facts(database).get_many(list(dict.fromkeys([*numbers, *(number for (number,) in rows)])))
+    found = Facts(database).get_many(list(dict.fromkeys([*numbers, *rows])))
     return [fact for fact in found if kind == "fact" or fact.scope == GLOBAL_SCOPE]
 
 

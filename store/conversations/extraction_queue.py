@@ -97,7 +97,7 @@ def complete_entry(write: Transaction, entry: QueueEntry) -> bool:
     rules = not entry.task.startswith(MODEL_PREFIX)
     which, number = (f"turn = ? AND {FOR_RULES_SQL}", entry.turn) if rules else ("id = ?", entry.id)
     there = write.execute(f"DELETE FROM pending_extraction WHERE {which} RETURNING 1", (number,)).get is not None
-    add_to_count(write, READ_COUNT, int(there and rules))
+    write.add_to_count(READ_COUNT, int(there and rules))
     return there
 
 
@@ -114,7 +114,7 @@ def return_entries(write: Transaction, entries: Sequence[QueueEntry], later_ms: 
 def record_failure(write: Transaction, entry: QueueEntry, error: str) -> None:
     """Record why an entry failed; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
-    add_to_count(write, FAILED_COUNT, int(not entry.task.startswith(MODEL_PREFIX)))
+    write.add_to_count(FAILED_COUNT, int(not entry.task.startswith(MODEL_PREFIX)))
 
 
 def retry_given_up(database: Database) -> int:
@@ -141,7 +141,7 @@ def count_queued_turns(database: Database, *, model: bool = False) -> tuple[int,
 
 def count_attempts(database: Database) -> tuple[int, int]:
     """Return (how many attempts to read a turn succeeded, how many failed), since this is counted."""
-    return read_count(database, READ_COUNT), read_count(database, FAILED_COUNT)
+    return database.get_count(READ_COUNT), database.get_count(FAILED_COUNT)
 
 
 def list_given_up(database: Database, limit: int) -> list[tuple[int, str]]:
@@ -152,20 +152,6 @@ def list_given_up(database: Database, limit: int) -> list[tuple[int, str]]:
         " GROUP BY turn ORDER BY turn DESC LIMIT ?",
         (MOST_ATTEMPTS, limit),
     )
-
-
-def add_to_count(write: Transaction, name: str, more: int) -> None:
-    """Add to a count in meta."""
-    if more:
-        write.execute(
-            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
-            (Verbatim(name), more),
-        )
-
-
-def read_count(database: Database, name: str) -> int:
-    """Return a count in meta."""
-    return int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0)
 
 
 def has_due_entries(database: Database, now: str, *, model: bool = False) -> bool:

@@ -286,13 +286,10 @@ def end_session(write: Transaction, name: str, at: str = "") -> None:
     """Record that a session is over, since `at` or now, inside a transaction. Facts of scope `session` that belong
     to it end with it: a step of history whose reason lists them, and which can be undone."""
     write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))
-    ended = [
-        number
-        for (number,) in write.rows(
-            "UPDATE facts SET status = 'forgotten' WHERE session = ? AND session <> '' AND scope = 'session'"
-            " AND status = 'active' RETURNING id",
-            (name,),
-        )
-    ]
+    ended = write.column(
+        "UPDATE facts SET status = 'forgotten' WHERE session = ? AND session <> '' AND scope = 'session'"
+        " AND status = 'active' RETURNING id",
+        (name,),
+    )
     if ended:
         write.reason = f"session end {list_cited(cite_all('fact', ended))}"

@@ -284,14 +284,13 @@ class Summaries(RecordTable[Summary]):
     def list_behind(self, quiet: str, limit: int) -> list[str]:
         """List the sessions that are over, or have no turn since `quiet`, and are not fully summarised; by their last
         turn, the newest first."""
-        rows = self._database.rows(
+        return self._database.column(
             f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {LAST_TURN_SQL.format('t.at')} < ?)"
             f" AND {LAST_TURN_SQL.format('t.number')} >"
             " coalesce((SELECT max(m.last) FROM summaries m WHERE m.session = s.id), 0)"
             f" ORDER BY {LAST_TURN_SQL.format('t.id')} DESC LIMIT ?",
             (quiet, limit),
         )
-        return [session for (session,) in rows]
 
     def summarize_due(
         self,

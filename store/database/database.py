@@ -188,6 +188,10 @@ class Database:
         """Return every row of a query, read to its end: no read transaction is left open."""
         return self._run_query(list, sql, parameters)
 
+    def column(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Any]:
+        """Return the one column of a query, in its order."""
+        return self._run_query(lambda rows: [value for (value,) in rows], sql, parameters)
+
     def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> array[int]:
         """Return the one column of a query, integers, in its order, as an array: 4 bytes a row (8 if a number needs
         them), where a list of rows takes 90. Not to be called on the thread of the screen."""
@@ -230,6 +234,14 @@ class Database:
         """Return the first column of the first row; None if there is none."""
         row = self.row(sql, parameters)
         return row[0] if row else None
+
+    def get_meta(self, key: str) -> str:
+        """Return a value of the table `meta`; empty if it is not set."""
+        return str(self.value("SELECT value FROM meta WHERE key = ?", (key,)) or "")
+
+    def get_count(self, key: str) -> int:
+        """Return a count of the table `meta`; 0 if it is not set."""
+        return int(self.get_meta(key) or 0)
 
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
@@ -414,9 +426,8 @@ class Transaction:
             known = self.database.caches.setdefault("columns", {})
             self.seq = append_step(self._connection, changeset, header, self.purged, known)
         if recovered := take_recoveries(self.database.path):
-            note = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value ="
-            self._connection.execute(f"{note} value + ?2", (CRASH_COUNT_KEY, recovered))
-            self._connection.execute(f"{note} ?2", (LAST_CRASH_KEY, self.at))
+            self.add_to_count(CRASH_COUNT_KEY, recovered)
+            self.set_meta(LAST_CRASH_KEY, self.at)
         if self._cuts:
             store_redactions(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
@@ -439,12 +450,30 @@ class Transaction:
         """Run `execute` and return the rows."""
         return iter(self.execute(sql, parameters))
 
+    def column(self, sql: str, parameters: Sequence[SqlValue] | None = None) -> list[Any]:
+        """Run `execute` and return the one column of the rows."""
+        return [value for (value,) in self.execute(sql, parameters)]
+
     def insert(self, table: str, **columns: SqlValue) -> int:
         """Insert one row and return its id. Table and column names are ours, never a person's."""
         names = ", ".join(columns)
         marks = ", ".join("?" * len(columns))
         self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
         return self._connection.last_insert_rowid()
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Store a value in the table `meta`; delete the key if the value is empty."""
+        if value:
+            sql = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2"
+            self.execute(sql, (Verbatim(key), Verbatim(value)))
+        else:
+            self.execute("DELETE FROM meta WHERE key = ?", (Verbatim(key),))
+
+    def add_to_count(self, key: str, more: int = 1) -> None:
+        """Add to a count in the table `meta`."""
+        if more:
+            sql = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2"
+            self.execute(sql, (Verbatim(key), more))
 
     def execute_unrecorded(self, sql: str, parameters: Sequence[SqlValue] = ()) -> apsw.Cursor:
         """Run a statement without recording it: for a purge, which rewrites its history as well."""

@@ -28,7 +28,7 @@ PURGE_NOTE = "purge.pending"
 
 def is_purge_pending(database: Database) -> bool:
     """Return whether a purge is not finished; reads one row."""
-    return database.value("SELECT 1 FROM meta WHERE key = ?", (PURGE_NOTE,)) is not None
+    return bool(database.get_meta(PURGE_NOTE))
 
 
 def ensure_purge_key(write: Transaction) -> bytes:
@@ -36,13 +36,13 @@ def ensure_purge_key(write: Transaction) -> bytes:
     key = read_purge_key(write.database)
     if key is None:
         key = os.urandom(PURGE_KEY_BYTES)
-        write.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (Verbatim(PURGE_KEY), Verbatim(key.hex())))
+        write.set_meta(PURGE_KEY, key.hex())
     return key
 
 
 def read_purge_key(database: Database) -> bytes | None:
     """Return the key of this memory; None while nothing was purged."""
-    value = database.value("SELECT value FROM meta WHERE key = ?", (PURGE_KEY,))
+    value = database.get_meta(PURGE_KEY)
     return bytes.fromhex(value) if value else None
 
 
@@ -163,7 +163,7 @@ def has_purged_text(database: Database, typed: str) -> bool:
         base = _digest_letters(key, letters)
         return [
             chr(kind[0])
-            for (kind,) in database.rows(
+            for kind in database.column(
                 "SELECT substr(hash, ?3) FROM tombstones WHERE hash > ?1 AND hash < ?2 AND length(hash) = ?3",
                 (base, base + b"\x7f", WORD_DIGEST_BYTES),
             )
@@ -180,7 +180,7 @@ def make_digest_lookup(database: Database) -> DigestLookup | None:
     purged."""
     key = read_purge_key(database)
     found: dict[bytes, str] = {}
-    for (digest,) in database.rows("SELECT hash FROM tombstones WHERE length(hash) = ?", (WORD_DIGEST_BYTES,)):
+    for digest in database.column("SELECT hash FROM tombstones WHERE length(hash) = ?", (WORD_DIGEST_BYTES,)):
         found[digest[:-1]] = found.get(digest[:-1], "") + digest[-1:].decode("ascii", "replace")
     if key is None or not found:
         return None
@@ -255,16 +255,13 @@ def add_tombstones(write: Transaction, texts: Iterable[str]) -> None:
 
 def record_removal(write: Transaction) -> None:
     """Record that a text is removed from this memory for good."""
-    write.execute(
-        "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
-        (Verbatim(PURGE_COUNT_KEY),),
-    )
+    write.add_to_count(PURGE_COUNT_KEY)
 
 
 def count_removals(database: Database) -> int:
     """Return how often texts were removed for good: when it grows, what was read before may contain a removed
     text."""
-    return int(database.value("SELECT value FROM meta WHERE key = ?", (PURGE_COUNT_KEY,)) or 0)
+    return database.get_count(PURGE_COUNT_KEY)
 
 
 def find_purge_time(database: Database, text: str) -> str | None:
@@ -282,7 +279,7 @@ HasTombstone = Callable[[str], bool]
 def make_tombstone_test(database: Database) -> HasTombstone:
     """Return a function that tests whether a text has a tombstone here, for many texts."""
     key = read_purge_key(database)
-    hashes = {found for (found,) in database.rows("SELECT hash FROM tombstones")}
+    hashes = set(database.column("SELECT hash FROM tombstones"))
     return lambda text: key is not None and _tombstone_hash(key, text) in hashes
 
 

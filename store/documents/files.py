@@ -231,7 +231,7 @@ def _plain_steps(folder: str) -> tuple[str, ...]:
 
 def log_folders(database: Database) -> list[str]:
     """Return the folders, but `memory`, that logs and snapshots were ever written to: what is there is found still."""
-    text = database.value("SELECT value FROM meta WHERE key = ?", (LOG_FOLDERS,))
+    text = database.get_meta(LOG_FOLDERS)
     return [str(one) for one in json.loads(text)] if text else []
 
 

@@ -74,8 +74,7 @@ class SectionFile(NamedTuple):
 
 def section_name(database: Database) -> str:
     """Return the name of this memory in its marks: eight hexadecimal digits."""
-    identity = database.value("SELECT value FROM meta WHERE key = 'identity'") or ""
-    return blake2b(identity.encode(), digest_size=4, person=b"section").hexdigest()
+    return blake2b(database.get_meta("identity").encode(), digest_size=4, person=b"section").hexdigest()
 
 
 def parse_section_file(raw: bytes, name: str) -> SectionFile:

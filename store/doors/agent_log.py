@@ -249,11 +249,12 @@ def find_sent_keys(database: Database, session: str) -> set[int]:
     """Return the keys of the records that a session was sent."""
     if not session:
         return set()
-    rows = database.rows(
-        "SELECT DISTINCT d.key FROM injections i JOIN injected d ON d.injection = i.id WHERE i.session = ?",
-        (session,),
+    return set(
+        database.column(
+            "SELECT DISTINCT d.key FROM injections i JOIN injected d ON d.injection = i.id WHERE i.session = ?",
+            (session,),
+        )
     )
-    return {key for (key,) in rows}
 
 
 def note_cited_records(write: Transaction, session: str, reply: str) -> int:

@@ -267,7 +267,7 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
     if raw is None:
         return None
     meta, digest = SEEN_FILE_KEY + sha256(str(table["file"]).encode()).hexdigest()[:16], sha256(raw).hexdigest()
-    seen = _parse_seen(memory.database.value("SELECT value FROM meta WHERE key = ?", (meta,)))
+    seen = _parse_seen(memory.database.get_meta(meta))
     if seen.get("digest") == digest:
         return None
     try:
@@ -287,10 +287,7 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
             if over:
                 _complete_iteration(write, table, state, number, phases)
         done = [*seen.get("done", ())[-20:], *([identity] if over and number else [])]
-        write.execute(
-            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-            (Verbatim(meta), Verbatim(json.dumps({"digest": digest, "done": done}))),
-        )
+        write.set_meta(meta, json.dumps({"digest": digest, "done": done}))
     return number
 
 
@@ -318,12 +315,11 @@ def _log_phases(write: Transaction, table: dict[str, Any], state: dict[str, Any]
     phases = (
         [one for one in listed if isinstance(one, dict | str)][:MAX_PHASES] if isinstance(listed, list) else []
     )
-    known = {
-        phase
-        for (phase,) in write.rows(
+    known = set(
+        write.column(
             "SELECT phase FROM events WHERE iteration_id = ? AND event_type = ?", (number, mapping["event"])
         )
-    }
+    )
     for one in phases:
         phase = one if isinstance(one, dict) else {mapping["name"]: one}
         name = _text_or_empty(phase.get(mapping["name"])).strip()

@@ -301,11 +301,11 @@ def answer_facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolA
     total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
     shared, describe = _load_global_facts(memory, caller, holds, parameters), RecordDescriber(memory, caller)
     items = [_fact_item(describe, fact) for fact in shared[start : start + limit]]
-    rows = memory.database.rows(
+    rows = memory.database.column(
         f"SELECT id {found} ORDER BY id DESC LIMIT :limit OFFSET :start",
         {**parameters, "limit": limit - len(items), "start": max(0, start - len(shared))},
     )
-    items += [_fact_item(describe, fact) for fact in memory.facts.get_many([number for (number,) in rows])]
+    items += [_fact_item(describe, fact) for fact in memory.facts.get_many(rows)]
     total += len(shared)
     heading = (
         f"{total:,}{' or more' if total - len(shared) == most else ''} {status} facts."
@@ -332,11 +332,9 @@ def _load_global_facts(memory: Memory, caller: Caller, holds: str, parameters: d
     if own is None:
         return []
     every = f"SELECT id FROM facts WHERE scope = 'global' AND {holds} ORDER BY id DESC LIMIT {MAX_COUNTED_FACTS}"
-    rows = own.rows(every, parameters)
+    rows = own.column(every, parameters)
     describe = RecordDescriber(memory, caller)
-    return [
-        fact for fact in memory.globals.get_many([number for (number,) in rows]) if not describe.why_hidden(fact)
-    ]
+    return [fact for fact in memory.globals.get_many(rows) if not describe.why_hidden(fact)]
 
 
 def _fact_item(describe: RecordDescriber, fact: Fact | GlobalFact) -> AnswerItem:

@@ -119,10 +119,10 @@ def get_unconfirmed_origin(record: Decision | Task) -> str:
 
 def find_worked_on(database: Database, tasks: list[Task]) -> set[int]:
     """Return the ids of the tasks that a person started, changed or finished, which confirms them."""
-    rows = database.rows(
+    rows = database.column(
         f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row_view(database)} AS r"
         " ON r.tbl = 'tasks' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
         " WHERE h.actor = ? AND h.undone_by IS NULL AND h.undoes IS NULL",
         (json.dumps([f"[{task.id}]" for task in tasks]), PERSON_ORIGIN),
     )
-    return {json.loads(key)[0] for (key,) in rows}
+    return {json.loads(key)[0] for key in rows}

@@ -23,14 +23,12 @@ from store.embedding.model_registry import (
     calibrate_cosine,
     count_vector_change,
     get_calibration,
-    get_vector_meta,
     list_embedding_models,
     list_leftover_slots,
     list_refused_passages,
     queue_all_passages,
     read_vector_changes,
     register_model,
-    set_vector_meta,
     sweep_slot,
     switch_serving_model,
 )
@@ -198,7 +196,7 @@ def embed_queued_passages(
             with database.write("agent", "index") as write:
                 run.lease.renew(write)
                 run.model = register_model(write, provider, measured)
-                set_vector_meta(write, WEIGHTS_STAMP_KEY, provider.stamp)
+                write.set_meta(WEIGHTS_STAMP_KEY, provider.stamp)
             run.update_all_codes()
             run.embed_queue()
             if not cancelled() and not run.model.serving:
@@ -208,14 +206,14 @@ def embed_queued_passages(
                 run.sweep_old_vectors()
             run.trim_cache()
             with database.write("agent", "index") as write:
-                set_vector_meta(write, EMBEDDING_ERROR_KEY, "")
+                write.set_meta(EMBEDDING_ERROR_KEY, "")
         finally:
             run.lease.release()
     except LeaseLost:
         return None
     except EmbeddingError as error:
         with database.write("agent", "index") as write:
-            set_vector_meta(write, EMBEDDING_ERROR_KEY, str(error))
+            write.set_meta(EMBEDDING_ERROR_KEY, str(error))
         raise
     if run.refused:
         trouble(_refusal_sentence(run.refused, run.reason))
@@ -269,7 +267,7 @@ class _IndexRun:
 
     def has_current_codes(self, model: EmbeddingModel) -> bool:
         """Return whether the packed codes of a model are stored by the chosen backend and up to date."""
-        there = get_vector_meta(self.database, codes_marker_key(model.slot))
+        there = self.database.get_meta(codes_marker_key(model.slot))
         return there == codes_marker_value(self.keeper, model, read_vector_changes(self.database))
 
     def update_all_codes(self) -> None:
@@ -340,7 +338,7 @@ class _IndexRun:
         if not self._ahead or time.monotonic() - self._sorted > QUEUE_AHEAD_SECONDS:
             self._sorted = time.monotonic()
             order = f"SELECT id FROM embedding_queue ORDER BY rank, (id & {RECORD_KEY_MASK}) DESC LIMIT ?"
-            self._ahead = [id for (id,) in self.database.rows(order, (QUEUE_AHEAD,))]
+            self._ahead = self.database.column(order, (QUEUE_AHEAD,))
         rows = self.database.rows(
             f"SELECT j.value, c.kind, {PASSAGE_COLUMNS} FROM json_each(?) j"
             " LEFT JOIN passages p ON p.id = j.value LEFT JOIN corpus c ON c.id = p.row",
@@ -367,8 +365,7 @@ class _IndexRun:
         """Return the digests among these whose vectors are stored."""
         digests = [text.digest for text in batch if text.digest is not None]
         marks = ", ".join("?" * len(digests))
-        rows = self.database.rows(f"SELECT digest FROM embeddings WHERE digest IN ({marks})", digests)
-        return {digest for (digest,) in rows}
+        return set(self.database.column(f"SELECT digest FROM embeddings WHERE digest IN ({marks})", digests))
 
     def _embed_texts(self, wanted: dict[bytes, str]) -> tuple[dict[bytes, Vector], dict[bytes, str]]:
         """Return (vectors by digest, reasons of refusal by digest); measure the speed. Raise ProviderDown."""
@@ -483,7 +480,7 @@ class _IndexRun:
         import numpy as np
 
         for model in list_embedding_models(self.database):
-            if get_vector_meta(self.database, codes_marker_key(model.slot)) != codes_marker_value(
+            if self.database.get_meta(codes_marker_key(model.slot)) != codes_marker_value(
                 self.keeper, model, before
             ):
                 continue  # dropped, or stored by another backend, meanwhile: the next run computes them
@@ -505,14 +502,14 @@ class _IndexRun:
 
     def _mark_codes(self, write: Transaction, model: EmbeddingModel, change: int) -> None:
         """Note that the packed codes of a model are up to date with a change number."""
-        set_vector_meta(write, codes_marker_key(model.slot), codes_marker_value(self.keeper, model, change))
+        write.set_meta(codes_marker_key(model.slot), codes_marker_value(self.keeper, model, change))
 
     def _note_refused(self, write: Transaction, bad: Sequence[int], good: Sequence[int]) -> None:
         """Note the ids of refused texts, and forget the ids of texts that were embedded since."""
         before = list_refused_passages(self.database)
         after = [id for id in before if id not in set(good) and id not in set(bad)] + list(bad)
         if after != before:
-            set_vector_meta(write, REFUSED_TEXTS_KEY, " ".join(map(str, after[-MAX_REFUSED_IDS:])))
+            write.set_meta(REFUSED_TEXTS_KEY, " ".join(map(str, after[-MAX_REFUSED_IDS:])))
 
 
 def rebuild_vectors(database: Database) -> int:
@@ -522,7 +519,7 @@ def rebuild_vectors(database: Database) -> int:
         write.execute("DELETE FROM embeddings")
         write.execute("DELETE FROM embedding_models")
         drop_codes(write)
-        set_vector_meta(write, EMBEDDING_ERROR_KEY, "")
+        write.set_meta(EMBEDDING_ERROR_KEY, "")
         queue_all_passages(write)
         count_vector_change(write)
         return int(write.execute("SELECT count(*) FROM corpus").get)

@@ -128,43 +128,27 @@ def find_serving_model(database: Database) -> EmbeddingModel | None:
     return next((model for model in list_embedding_models(database) if model.serving), None)
 
 
-def set_vector_meta(write: Transaction, key: str, value: str) -> None:
-    """Store a value about the vectors in `meta`; delete the key if the value is empty."""
-    if value:
-        write.execute(
-            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-            (Verbatim(key), Verbatim(value)),
-        )
-    else:
-        write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(key),))
-
-
-def get_vector_meta(database: Database, key: str) -> str:
-    """Return a value about the vectors from `meta`; empty if it is not set."""
-    return str(database.value("SELECT value FROM meta WHERE key = ?", (key,)) or "")
-
-
 def read_vector_changes(database: Database) -> int:
     """Return the change counter of the vectors, which grows with each write by any process."""
-    return int(get_vector_meta(database, VECTOR_CHANGES_KEY) or 0)
+    return database.get_count(VECTOR_CHANGES_KEY)
 
 
 def count_vector_change(write: Transaction) -> int:
     """Increment the change counter; return its new value."""
     number = read_vector_changes(write.database) + 1
-    set_vector_meta(write, VECTOR_CHANGES_KEY, str(number))
+    write.set_meta(VECTOR_CHANGES_KEY, str(number))
     return number
 
 
 def list_refused_passages(database: Database) -> list[int]:
     """Return the passage ids of texts that the model could not embed."""
-    return [int(word) for word in get_vector_meta(database, REFUSED_TEXTS_KEY).split()]
+    return [int(word) for word in database.get_meta(REFUSED_TEXTS_KEY).split()]
 
 
 def queue_all_passages(write: Transaction) -> None:
     """Queue everything for embedding."""
     write.execute("INSERT OR IGNORE INTO embedding_queue(id, rank) SELECT id, rank FROM passage_ranks")
-    set_vector_meta(write, REFUSED_TEXTS_KEY, "")
+    write.set_meta(REFUSED_TEXTS_KEY, "")
 
 
 def register_model(

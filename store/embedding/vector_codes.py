@@ -16,7 +16,6 @@ import apsw
 from store.base.runtime import is_part_disabled
 from store.database.connection import bind_integers
 from store.database.database import Database, Transaction
-from store.database.values import Verbatim
 from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import package_folder
 
@@ -331,7 +330,7 @@ class Vec0CodeStore:
                 f" AND id IN (SELECT key >> 1 FROM vectors WHERE key & 1 = ? AND (key >> 1) & 15 IN ({listed}))"
             )
             parameters.append(model.slot)
-        rows = database.rows(
+        rows = database.column(
             f"SELECT id FROM {_vec0_table(model.slot)} WHERE bits MATCH vec_bit(?) AND k = ?{where} ORDER BY distance",
             (
                 _first_halves(encode_vectors(vector[None], model.mean))[0].tobytes(),
@@ -339,7 +338,7 @@ class Vec0CodeStore:
                 *parameters,
             ),
         )
-        return np.array([id for (id,) in rows], np.int64)
+        return np.array(rows, np.int64)
 
 
 BLOCK_CODE_STORE, VEC0_CODE_STORE = BlockCodeStore(), Vec0CodeStore()
@@ -398,7 +397,7 @@ def drop_codes(write: Transaction, slots: Iterable[int] = VECTOR_SLOTS) -> None:
     for slot in slots:
         for one in CODE_STORES:
             one.drop_store(write, slot)
-        write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(codes_marker_key(slot)),))
+        write.set_meta(codes_marker_key(slot), "")
 
 
 def forget_deleted_codes(write: Transaction) -> None:
@@ -412,10 +411,10 @@ def forget_deleted_codes(write: Transaction) -> None:
 
     for key, ids in write.database.rows("SELECT id, ids FROM vector_blocks"):
         held = np.frombuffer(ids, "<i8")
-        there = write.database.rows(
+        there = write.database.column(
             "SELECT v.key >> 1 FROM carray(?) c JOIN vectors v ON v.key = c.value",
             (bind_integers(held * 2 + (key & 1)),),
         )
-        deleted = held[~np.isin(held, [id for (id,) in there])]
+        deleted = held[~np.isin(held, there)]
         if len(deleted):
             BLOCK_CODE_STORE.discard_codes(write, key & 1, deleted)

@@ -18,7 +18,6 @@ from store.embedding.model_registry import (
     WEIGHTS_STAMP_KEY,
     EmbeddingModel,
     find_serving_model,
-    get_vector_meta,
     list_embedding_models,
     list_refused_passages,
     read_vector_changes,
@@ -214,7 +213,7 @@ class Vectors:
     @property
     def stamp(self) -> str:
         """The stamp of the weights that were verified when vectors were last computed here; for `choose_provider`."""
-        return get_vector_meta(self._database, WEIGHTS_STAMP_KEY)
+        return self._database.get_meta(WEIGHTS_STAMP_KEY)
 
     def matches(self, provider: EmbeddingProvider) -> bool:
         """Return whether this provider's queries can be compared with the stored vectors."""
@@ -302,7 +301,7 @@ class Vectors:
     def is_in_vec0(self, model: EmbeddingModel) -> bool:
         """Return whether `vec0` searches, so that no codes are needed in memory."""
         there = codes_marker_value(VEC0_CODE_STORE, model, read_vector_changes(self._database))
-        marked = get_vector_meta(self._database, codes_marker_key(model.slot)) == there
+        marked = self._database.get_meta(codes_marker_key(model.slot)) == there
         return marked and load_vec0(self._database.connection)
 
     def code_matrix(self, model: EmbeddingModel) -> CodeMatrix:
@@ -328,7 +327,7 @@ class Vectors:
         takes long and so is not done in a transaction: a change meanwhile counts as later."""
         with self._database.read_snapshot():
             change = read_vector_changes(self._database)
-            marker = get_vector_meta(self._database, codes_marker_key(model.slot))
+            marker = self._database.get_meta(codes_marker_key(model.slot))
             if marker == codes_marker_value(BLOCK_CODE_STORE, model, change):
                 return model.fingerprint, change, BLOCK_CODE_STORE.read_matrix(self._database, model)
         return model.fingerprint, change, build_code_matrix(self._database, model)
@@ -345,9 +344,7 @@ class Vectors:
         building = next((model.fingerprint for model in found if not model.serving), "")
         left, total = self.pending_counts()
         refused = len(list_refused_passages(self._database))
-        return VectorStatus(
-            serving, building, left, total, refused, get_vector_meta(self._database, EMBEDDING_ERROR_KEY)
-        )
+        return VectorStatus(serving, building, left, total, refused, self._database.get_meta(EMBEDDING_ERROR_KEY))
 
     def embed_queue(
         self,

@@ -75,7 +75,7 @@ class Evidence:
     @property
     def root(self) -> str:
         """The folder that paths begin at. Raise InvalidInput for a memory without a project."""
-        found = self._project or self._database.value("SELECT value FROM meta WHERE key = ?", (REPOSITORY_KEY,))
+        found = self._project or self._database.get_meta(REPOSITORY_KEY)
         if not found or not os.path.isdir(found):
             raise InvalidInput("This memory is of no project: it has no files.", "Bind to an address, https://…")
         return os.path.abspath(found)

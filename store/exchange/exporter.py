@@ -31,7 +31,6 @@ from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
 from store.database.files import sync_folder
 from store.database.schema import PACKED_TABLES, SCHEMA_VERSION
-from store.database.values import Verbatim
 from store.exchange.export_schema import EXPORT_FORMAT, EXPORT_TABLES, EXPORT_VERSION, export_columns
 from store.history import compression
 from store.history.compression import every_row_view_of
@@ -47,7 +46,9 @@ def note_export(database: Database, path: str) -> None:
     """Note an export that was written; nothing where the memory cannot be written to."""
     path = os.path.abspath(path)
     with suppress(MemorandaError), database.write("agent", "export") as write:
-        _store_noted_exports(write, [*(one for one in list_noted_exports(database) if one != path), path])
+        write.set_meta(
+            EXPORTS_KEY, json.dumps([*(one for one in list_noted_exports(database) if one != path), path])
+        )
 
 
 def drop_deleted_exports(write: Transaction) -> None:
@@ -56,22 +57,12 @@ def drop_deleted_exports(write: Transaction) -> None:
     paths = list_noted_exports(write.database)
     kept = [path for path in paths if os.path.lexists(path) or not os.path.isdir(os.path.dirname(path))]
     if kept != paths:
-        _store_noted_exports(write, kept)
+        write.set_meta(EXPORTS_KEY, json.dumps(kept))
 
 
 def list_noted_exports(database: Database) -> list[str]:
     """List the noted paths, of files and folders, oldest first."""
-    return list(
-        map(str, json.loads(database.value("SELECT value FROM meta WHERE key = ?", (EXPORTS_KEY,)) or "[]"))
-    )
-
-
-def _store_noted_exports(write: Transaction, paths: list[str]) -> None:
-    """Store the list of paths."""
-    write.execute(
-        "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2",
-        (Verbatim(EXPORTS_KEY), Verbatim(json.dumps(paths))),
-    )
+    return list(map(str, json.loads(database.get_meta(EXPORTS_KEY) or "[]")))
 
 
 EXPORT_BATCH = 512  # rows that are joined into one piece

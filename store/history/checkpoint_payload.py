@@ -127,7 +127,7 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
         {"citation": task.citation, "status": task.status, "text": shorten_to_tokens(task.text, FIELD_TOKENS)}
         for task in open_tasks.get_many(open_tasks.ids(limit=MOST_TASKS))
     )
-    numbers = database.rows(
+    numbers = database.column(
         "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?",
         (MOST_DECISIONS,),
     )
@@ -140,7 +140,7 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
             "origin": found.origin,
         }
         for found in sorted(
-            latest.get_many([number for (number,) in numbers]),
+            latest.get_many(numbers),
             key=lambda one: (one.decided_at, one.id),
             reverse=True,
         )

@@ -141,7 +141,7 @@ class Checkpoints(RecordTable[Checkpoint]):
         """Return the level of the checkpoint that is due by time, or None: never while nothing changed."""
         if not self._has_changed_since(self.newest(), now):
             return None
-        start = self._database.value("SELECT value FROM meta WHERE key = 'created_at'") or now
+        start = self._database.get_meta("created_at") or now
         taken = dict(
             self._database.rows(
                 "SELECT level, created_at FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints GROUP BY level)"

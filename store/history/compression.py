@@ -410,7 +410,7 @@ def find_erased_records(database: Database, since: int) -> set[tuple[str, str]]:
 
 def _read_directories(database: Database, condition: str, seq: int) -> Iterator[list[list[Any]]]:
     """Yield the directories of blocks for which a condition holds."""
-    for (packed,) in database.rows(f"SELECT directory FROM history_block WHERE {condition}", (seq,)):
+    for packed in database.column(f"SELECT directory FROM history_block WHERE {condition}", (seq,)):
         yield decode_lists(packed, 7)
 
 

@@ -713,8 +713,7 @@ class History(RecordTable[Step]):
                 else "a link"
             )
             later.update(
-                seq
-                for (seq,) in self._database.rows(
+                self._database.column(
                     f"SELECT seq FROM {source} JOIN history USING(seq)"
                     " WHERE tbl = ? AND pk = ? AND seq > ? AND undone_by IS NULL AND undoes IS NULL",
                     (table, encode_key(key), step.seq),

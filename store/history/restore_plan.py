@@ -204,8 +204,8 @@ def actor_names(database: Database, actor: str, session: str = "") -> list[str]:
     hooks."""
     if not session:
         return [actor]
-    rows = database.rows("SELECT DISTINCT door || ':' || client FROM agent_calls WHERE session = ?", (session,))
-    return [actor, *sorted({name for (name,) in rows} - {actor})]
+    rows = database.column("SELECT DISTINCT door || ':' || client FROM agent_calls WHERE session = ?", (session,))
+    return [actor, *sorted(set(rows) - {actor})]
 
 
 def rewind_without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
@@ -241,7 +241,7 @@ def _rows_of_actor(
     own = actor_names(database, actor, session)
     steps = list(database.rows(ACTOR_STEPS_SQL, (json.dumps(own),)))
     if session:
-        made = {step for (step,) in database.rows(SESSION_STEPS_SQL, (session,))}
+        made = set(database.column(SESSION_STEPS_SQL, (session,)))
         steps = [step for step in steps if step[0] in made]
     others = {seq: back for seq, back, by in steps if back is not None and by not in own}
     taken = set(
@@ -270,7 +270,7 @@ def add_leaving_links(database: Database, found: list[Rewound]) -> list[Rewound]
     going = {one.key for one in found if one.table == "commit_links" and one.then is None}
     keys = [
         key
-        for (key,) in database.rows(
+        for key in database.column(
             "SELECT json_array(commit_id, decision_id) FROM commit_links"
             " WHERE decision_id IN (SELECT json_extract(value, '$[0]') FROM json_each(?))",
             (json.dumps(leaving),),
@@ -530,10 +530,11 @@ def _find_existing_keys(database: Database, parent: str, targets: Iterable[Any])
     if not wanted:
         return set()
     (key,) = primary_key(database.connection, parent)
-    rows = database.rows(
-        f"SELECT {key} FROM {parent} WHERE {key} IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+    return set(
+        database.column(
+            f"SELECT {key} FROM {parent} WHERE {key} IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+        )
     )
-    return {value for (value,) in rows}
 
 
 RESTORE_STRATEGIES = ("replace", "mine", "add")
@@ -826,7 +827,7 @@ class Plans:
         packed = records.difference(newest)
         if not packed:
             return newest
-        but = {seq for (seq,) in self._database.rows(steps, (since, until))}
+        but = set(self._database.column(steps, (since, until)))
         return newest | find_newest_packed(self._database, packed, since, until, but)
 
     def _find_erased(self, records: list[RecordKey], since: int) -> set[RecordKey]:

@@ -305,12 +305,11 @@ def _find_sharing_records(database: Database, kind: int, words: Sequence[str], m
     """Return the active records of a kind (`store/base/vocabulary.py`) that share words, weighted by their rarity."""
     if not words:
         return []
-    rows = database.rows(
+    return database.column(
         "SELECT c.record_id FROM corpus_fts f JOIN corpus c ON c.id = f.rowid"
         " WHERE corpus_fts MATCH ? AND c.id % 16 = ? AND c.status = 'active' ORDER BY f.rank LIMIT ?",
         (" OR ".join(f'"{word}"' for word in words), kind, most),
     )
-    return [number for (number,) in rows]
 
 
 # Join several facts in one sentence, by rule: each of them whole, one after the other.
@@ -692,10 +691,7 @@ def mark_all_compared(database: Database) -> None:
 
 
 def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
-    waiting = [
-        number
-        for (number,) in database.rows("SELECT fact FROM uncompared ORDER BY fact LIMIT ?", (COMPARE_BATCH,))
-    ]
+    waiting = database.column("SELECT fact FROM uncompared ORDER BY fact LIMIT ?", (COMPARE_BATCH,))
     active = [fact for fact in facts.get_many(waiting) if fact.status == "active"]
     questions = {fact.id: question_about_new_fact(database, facts, fact) for fact in active}
     new: list[int] = []

@@ -387,11 +387,10 @@ class _IngestRun:
         line.at = _line_moment(line.at, write.at)
         if claim_same_turn(write, line.session, line.role, line.text[:LONGEST_TURN], line.at, of_hook=True):
             return True
-        rows = write.rows(
+        known = write.column(
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),
         )
-        known = [text for (text,) in rows]
         return bool(known) and clean_text(line.text[:LONGEST_TURN]) in known
 
     def _write_lines(

@@ -18,12 +18,10 @@ from store.base.models import Decision, Turn
 from store.base.vocabulary import TALK_ORIGIN_PREFIX
 from store.conversations.extraction_queue import (
     QueueEntry,
-    add_to_count,
     complete_entry,
     count_queued_turns,
     enqueue_for_model,
     has_due_entries,
-    read_count,
     record_failure,
     return_entries,
     take_entries,
@@ -355,7 +353,7 @@ def asks_for_memory(turn: Turn) -> bool:
 
 def read_request_counts(database: Database) -> tuple[int, int]:
     """Return (how many turns asked, how many of them created or confirmed a fact), since counting began."""
-    return read_count(database, ASKED_COUNT), read_count(database, KEPT_COUNT)
+    return database.get_count(ASKED_COUNT), database.get_count(KEPT_COUNT)
 
 
 READ_BATCH = 50  # entries taken at once
@@ -504,8 +502,8 @@ class _RuleReading(QueueReader):
         self.done.read += 1
         self.done.learned = LearningResult(*map(add, self.done.learned, learned))
         if turn is not None and is_own_turn(turn) and asks_for_memory(turn):
-            add_to_count(write, ASKED_COUNT, 1)
-            add_to_count(write, KEPT_COUNT, int(bool(learned.facts or learned.confirmed)))
+            write.add_to_count(ASKED_COUNT, 1)
+            write.add_to_count(KEPT_COUNT, int(bool(learned.facts or learned.confirmed)))
         if for_model:
             enqueue_for_model(write, entry.turn)
 

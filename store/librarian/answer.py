@@ -614,12 +614,12 @@ def find_turned_down(database: Database, asked: ParsedQuestion) -> tuple[list[An
     wanted = find_question_names(asked.text)
     if asked.aspect != ASKS_WHY or not wanted or not parse_sentence(asked.text).negations:
         return [], False
-    rows = database.rows(
+    rows = database.column(
         "SELECT id FROM decisions WHERE status = 'active' AND rationale <> '' AND title || alternatives LIKE ?"
         " ORDER BY id DESC",
         (f"%{wanted[0]}%",),
     )
-    decisions = Decisions(database).get_many([number for (number,) in rows])
+    decisions = Decisions(database).get_many(rows)
     parts = [re.compile(rf"(?<!\w){re.escape(name)}", re.IGNORECASE) for name in wanted]
     found = [
         one for one in decisions if any(all(part.search(it) for part in parts) for it in rejected_options(one))

@@ -319,12 +319,12 @@ def _take_author(found: _QuestionWords, database: Database, aspect: str, named: 
     """Remove an author, or the part of a name that a question has; return it as a filter says it, empty where there is
     none. It says who did it behind a word such as `by`, of a kind of records also behind `of`, and where there are no
     other content words but the `idle` ones, unless it is whom the question is about."""
-    rows = database.rows(
+    rows = database.column(
         "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
     )
     said = [word.removesuffix("'s").removesuffix("’s") for word in found.left]
-    at, size, name = find_longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), split_question)
+    at, size, name = find_longest_name(said, (name.removeprefix("mcp:") for name in rows), split_question)
     own, others = found.left[at : at + size], [*found.left[:at], *found.left[at + size :]]
     near = _QuestionWords(found.left[max(0, at - 2) : at])
     by = any((word,) in load_phrases(name) for word in near.left[-1:] for name in ("by", "of")[: 1 + named])

@@ -60,7 +60,7 @@ def list_own_backups(database: Database) -> list[str]:
 def _list_backups(database: Database) -> list[tuple[str, bool | None]]:
     """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups."""
     folder = os.path.join(os.path.dirname(database.path), BACKUPS_FOLDER)
-    birth = database.value("SELECT value FROM meta WHERE key = 'created_at'")
+    birth = database.get_meta("created_at")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".db"))
     except OSError:
@@ -247,12 +247,9 @@ def save_cleanup_note(write: Transaction, left: Iterable[tuple[str, str]], guard
     which backups keep too. Rows whose key is a text are not noted: the note would keep that text. `guard` is whether
     the words are to be cut out of all that guard keeps."""
     left = [(table, key) for table, key in left if table != "file" and _is_number_key(key)]
-    earlier = write.execute("SELECT value FROM meta WHERE key = ?", (Verbatim(PURGE_NOTE),)).get
+    earlier = write.database.get_meta(PURGE_NOTE)
     state = {"left": sorted({*_kept_rows(earlier), *left}), "guard": guard or _includes_guard(earlier)}
-    write.execute(
-        "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        (Verbatim(PURGE_NOTE), Verbatim(json.dumps(state))),
-    )
+    write.set_meta(PURGE_NOTE, json.dumps(state))
 
 
 def _is_number_key(key: str) -> bool:
@@ -260,13 +257,13 @@ def _is_number_key(key: str) -> bool:
     return all(isinstance(value, int) for value in json.loads(key))
 
 
-def _kept_rows(noted: str | None) -> list[tuple[str, str]]:
+def _kept_rows(noted: str) -> list[tuple[str, str]]:
     """Return the rows that a note lists as kept; none if an earlier version wrote it."""
     found = json.loads(noted) if noted else {}
     return [(table, key) for table, key in found["left"]] if isinstance(found, dict) and found else []
 
 
-def _includes_guard(noted: str | None) -> bool:
+def _includes_guard(noted: str) -> bool:
     """Tell whether a note asks to cut the words out of what guard keeps."""
     found = json.loads(noted) if noted else {}
     return isinstance(found, dict) and bool(found.get("guard"))
@@ -278,8 +275,8 @@ def clean_up_after_purge(
     """Clean up after a purge as far as possible now; do nothing if there was none. `purge` removes the same from a
     backup. `texts` and `names` are the purged words where still known; else they are looked for by their digests. Raise
     StorageError."""
-    value = database.value("SELECT value FROM meta WHERE key = ?", (PURGE_NOTE,))
-    if value is None or database.read_only:
+    value = database.get_meta(PURGE_NOTE)
+    if not value or database.read_only:
         return CleanupResult()
     if not texts:
         texts, names = recover_purged_texts(

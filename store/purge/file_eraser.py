@@ -66,7 +66,7 @@ def find_document_matches(
     }
     holding = {
         *find_indexed_documents(database, words),
-        *(path for (path,) in database.rows("SELECT path FROM synced_files")),
+        *database.column("SELECT path FROM synced_files"),
     }
     for document in places.walk(lambda name, why: None):
         name = document.place.name

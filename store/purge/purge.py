@@ -207,12 +207,11 @@ class Purge:
                 for number, row in self._read_rows(table, None).items()
                 if buried(tombstone_text(table, row))
             ]
-            stay = {
-                number
-                for (number,) in memory.rows(
+            stay = set(
+                memory.column(
                     f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(found),)
                 )
-            }
+            )
             records += [(kind, number) for number in found if number not in stay]
         going, texts_found = self._collect_records(records, alone=True)
         erased = list(dict.fromkeys(texts or texts_found))
@@ -367,7 +366,7 @@ class Purge:
             ids = json.dumps(new)
             new = []
             for sql, why in ways:
-                for (number,) in self._database.rows(
+                for number in self._database.column(
                     f"WITH ids(id) AS MATERIALIZED (SELECT value FROM json_each(?)) {sql}", (ids,)
                 ):
                     if number not in wanted:

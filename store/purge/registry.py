@@ -142,7 +142,7 @@ TEXT_TABLES = {
 
 def list_text_tables(database: Database) -> Iterator[tuple[str, TextTable]]:
     """Yield every table of a file with its entry in the registry; a table without an entry is treated as records."""
-    for (name,) in database.rows(
+    for name in database.column(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
         " ESCAPE '\\' ORDER BY name"
     ):

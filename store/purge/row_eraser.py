@@ -34,12 +34,13 @@ DIGEST_COLUMNS = ("asked", "based_on")
 def find_proposals_about(write: Transaction, facts: Collection[int]) -> set[str]:
     """Return the keys of the proposals about these facts."""
     cited = [cite("fact", number) for number in facts]
-    rows = write.rows(
-        "SELECT json_array(id) FROM proposals WHERE target IN (SELECT value FROM json_each(?1))"
-        " OR EXISTS (SELECT 1 FROM json_each(others) WHERE value IN (SELECT value FROM json_each(?2)))",
-        (Verbatim(json.dumps(list(facts))), Verbatim(json.dumps(cited))),
+    return set(
+        write.column(
+            "SELECT json_array(id) FROM proposals WHERE target IN (SELECT value FROM json_each(?1))"
+            " OR EXISTS (SELECT 1 FROM json_each(others) WHERE value IN (SELECT value FROM json_each(?2)))",
+            (Verbatim(json.dumps(list(facts))), Verbatim(json.dumps(cited))),
+        )
     )
-    return {key for (key,) in rows}
 
 
 def drop_proposal_digests(write: Transaction, keys: Collection[str]) -> None:
@@ -120,10 +121,10 @@ def find_successors(write: Transaction, gone: Collection[RowRef]) -> set[RowRef]
     found = set[RowRef]()
     for table in ("facts", "decisions"):
         ids = Verbatim(json.dumps([int(key[1:-1]) for name, key in gone if name == table]))
-        rows = write.rows(
+        rows = write.column(
             f"SELECT json_array(id) FROM {table} WHERE supersedes IN (SELECT value FROM json_each(?))", (ids,)
         )
-        found |= {(table, key) for (key,) in rows}
+        found |= {(table, key) for key in rows}
     return found - set(gone)
 
 
@@ -222,17 +223,18 @@ def list_searchable_records(places: Iterable[RemainingMatch]) -> Iterator[tuple[
 def find_record_vectors(write: Transaction, records: Iterable[tuple[str, int]]) -> set[int]:
     """Return the vectors made from these records."""
     keys = [pack_key(kind, number) for kind, number in records]
-    rows = write.rows(
-        "SELECT v.embedding FROM json_each(?) j CROSS JOIN passages p ON p.row = j.value"
-        " JOIN vectors v ON v.key IN (p.id * 2, p.id * 2 + 1)",
-        (Verbatim(json.dumps(keys)),),
+    return set(
+        write.column(
+            "SELECT v.embedding FROM json_each(?) j CROSS JOIN passages p ON p.row = j.value"
+            " JOIN vectors v ON v.key IN (p.id * 2, p.id * 2 + 1)",
+            (Verbatim(json.dumps(keys)),),
+        )
     )
-    return {number for (number,) in rows}
 
 
 def find_cached_vectors(write: Transaction, texts: Iterable[str]) -> set[int]:
     """Return the vectors that were made from exactly these texts, for whichever record."""
-    models = [model for (model,) in write.rows("SELECT fingerprint FROM embedding_models")]
+    models = write.column("SELECT fingerprint FROM embedding_models")
     names = [digest_input_text(model, format_input_text("fact", "", text)) for model in models for text in texts]
     found = (write.execute("SELECT id FROM embeddings WHERE digest = ?", (name,)).get for name in names)
     return {number for number in found if number is not None}

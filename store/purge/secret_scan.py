@@ -238,7 +238,7 @@ def _scrub_record(
     parameters = tuple(Verbatim(part) if isinstance(part, str) else part for part in key)
     lists = {name for name, as_json in _text_columns(write.database, table) if as_json}
     for field in sorted(fields):
-        for (text,) in write.rows(f"SELECT {field} FROM {table} WHERE {where}", parameters):
+        for text in write.column(f"SELECT {field} FROM {table} WHERE {where}", parameters):
             values[field] = scanner.cut_text(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])

@@ -641,9 +641,7 @@ def _read_kept_texts(
     """Yield all texts of records, documents and the memory's own structure that remain once these are deleted: of
     history and of copies the names and other values, which are never cut."""
     # as the file holds it, without separators: a word may begin in one name and end in the next
-    yield from (
-        text for (text,) in database.rows("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
-    )
+    yield from database.column("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
     yield from PURGE_WORDS
     left_out = {(table, key) for table, key in going} | _deleted_summaries(database, going)
     for table, kept in list_text_tables(database):
@@ -656,7 +654,7 @@ def _read_kept_texts(
         ]
         if kept.becomes in (COPY_TABLE, INPUT_TABLE, DROPPED_TABLE, HISTORY_TABLE):
             for name in (name for name in columns if name not in (*kept.words, *TIME_COLUMNS)):
-                yield from (text for (text,) in database.rows(f"SELECT DISTINCT {name} FROM {table}") if text)
+                yield from (text for text in database.column(f"SELECT DISTINCT {name} FROM {table}") if text)
             continue
         if not columns:
             continue
@@ -676,12 +674,12 @@ SOURCE_TABLES = ("chunks", "documents")  # made again from files, and so kept
 
 def _deleted_summaries(database: Database, going: Collection[RowRef]) -> set[RowRef]:
     """Return the summaries that are deleted with turns."""
-    rows = database.rows(
+    rows = database.column(
         "SELECT DISTINCT json_array(s.id) FROM summaries s JOIN turns t ON t.session = s.session"
         " AND t.number BETWEEN s.first AND s.last JOIN json_each(?) g ON t.id = g.value",
         ("[" + ",".join(key[1:-1] for table, key in going if table == "turns") + "]",),
     )
-    return {("summaries", key) for (key,) in rows}
+    return {("summaries", key) for key in rows}
 
 
 def _read_kept_history(database: Database, going: Collection[RowRef], names: list[str]) -> Iterator[str]:

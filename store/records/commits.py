@@ -236,10 +236,11 @@ def reserve_commit_ids(write: Transaction, count: int) -> int:
 
 def find_known_shas(database: Database, shas: Iterable[str]) -> set[str]:
     """Return which of these shas are in the memory."""
-    found = database.rows(
-        "SELECT sha FROM commits WHERE sha IN (SELECT value FROM json_each(?))", (json.dumps(list(shas)),)
+    return set(
+        database.column(
+            "SELECT sha FROM commits WHERE sha IN (SELECT value FROM json_each(?))", (json.dumps(list(shas)),)
+        )
     )
-    return {sha for (sha,) in found}
 
 
 def released_versions(database: Database) -> dict[str, str]:
@@ -252,8 +253,7 @@ def released_versions(database: Database) -> dict[str, str]:
 def reachable_shas(database: Database) -> set[str]:
     """Return the commits that a branch leads to, as far as is known. Not those that were logged by an abbreviated sha:
     git's own list cannot confirm them."""
-    rows = database.rows("SELECT sha FROM commits WHERE reachable = 1 AND length(sha) IN (40, 64)")
-    return {sha for (sha,) in rows}
+    return set(database.column("SELECT sha FROM commits WHERE reachable = 1 AND length(sha) IN (40, 64)"))
 
 
 def mark_read_from_git(write: Transaction, shas: Iterable[str]) -> None:

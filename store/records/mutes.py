@@ -53,11 +53,11 @@ class Mutes:
 
     def filter_muted_facts(self, numbers: Sequence[int]) -> frozenset[int]:
         """Return which of these facts are muted."""
-        rows = self._database.rows(
+        rows = self._database.column(
             "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         )
-        return frozenset(number for (number,) in rows)
+        return frozenset(rows)
 
     def mute_keys(self, keys: Collection[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Exclude records of MUTE_KINDS, given by their keys, from agents' contexts. Those muted already are unchanged,
@@ -68,11 +68,11 @@ class Mutes:
         if known.issuperset(keys):
             raise Conflict("Muted already.", "`memoranda mute --off` sends them to agents again.")
         with self._database.write(actor, "mute") as write:
-            there = write.rows(
+            there = write.column(
                 "SELECT id FROM facts WHERE status <> 'forgotten' AND id IN (SELECT value FROM json_each(?))",
                 (Verbatim(json.dumps(facts)),),
             )
-            fresh = [number for (number,) in there if pack_key("fact", number) not in known]
+            fresh = [number for number in there if pack_key("fact", number) not in known]
             for number in fresh:
                 write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
             for key in others:
@@ -100,12 +100,12 @@ class Mutes:
 
     def filter_muted_keys(self, keys: Collection[int]) -> frozenset[int]:
         """Return which of these keys belong to a muted record."""
-        rows = self._database.rows(
+        rows = self._database.column(
             "SELECT key FROM muted WHERE key IN (SELECT value FROM json_each(?1)) UNION ALL"
             " SELECT fact_id * 16 FROM mutes WHERE fact_id * 16 IN (SELECT value FROM json_each(?1))",
             (json.dumps(list(keys)),),
         )
-        return frozenset(key for (key,) in rows)
+        return frozenset(rows)
 
 
 def _split_keys(keys: Collection[int]) -> tuple[list[int], list[int]]:

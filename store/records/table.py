@@ -73,7 +73,7 @@ class RecordTable(ABC, Generic[Kind]):
 
     def _ids(self, where: str, *parameters: object) -> list[int]:
         """Return the ids of the records that a clause selects, in its order."""
-        return [number for (number,) in self._database.rows(f"SELECT id FROM {self.source} {where}", parameters)]
+        return self._database.column(f"SELECT id FROM {self.source} {where}", parameters)
 
 
 def require_one_of(name: str, value: str, words: Sequence[str]) -> None:

@@ -74,8 +74,7 @@ def count_openings(write: Transaction, keys: Iterable[int]) -> None:
 def openings_counted_since(database: Database) -> str:
     """Return when the first opening was counted; empty if none was, and then it is unknown which records nobody
     opened."""
-    found: str | None = database.value("SELECT value FROM meta WHERE key = ?", (OPENINGS_SINCE,))
-    return found or ""
+    return database.get_meta(OPENINGS_SINCE)
 
 
 # kind → (table, SQL of its time, what is left out)

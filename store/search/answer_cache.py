@@ -120,18 +120,12 @@ class AnswerCache:
                     (Verbatim(json.dumps(invalid)),),
                 )
                 for name in (LOOKUPS_KEY, *((ANSWERED_KEY,) if given else ())):
-                    write.execute(
-                        "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
-                        (Verbatim(name),),
-                    )
+                    write.add_to_count(name)
         return given
 
     def usage_counts(self) -> tuple[int, int, int]:
         """Return (number of lookups, number of them answered, number of answers cached)."""
-        looked, given = (
-            int(self._database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0)
-            for name in (LOOKUPS_KEY, ANSWERED_KEY)
-        )
+        looked, given = (self._database.get_count(name) for name in (LOOKUPS_KEY, ANSWERED_KEY))
         return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
 
     # look up

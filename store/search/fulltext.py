@@ -202,7 +202,7 @@ class FullTextIndex:
     def _stems_with_prefix(self, start: str, most: int) -> list[str]:
         """Return the first `most` stems of the index that begin with these letters and are longer."""
         sql = f"SELECT term FROM {self.word_table} WHERE term > ? AND term < ? LIMIT ?"
-        return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", most))]
+        return self._database.column(sql, (start, f"{start}\U0010ffff", most))
 
     def _word_with_stem(self, stem: str) -> str:
         """Return a word with this stem: what is searched for is stemmed, and `warehous` would become `warehou`."""
@@ -340,12 +340,12 @@ class FullTextIndex:
         add them to `scores`. Where `scores` has all of them, or they are half of it, bm25 is not computed: it would
         read the list of every word once more."""
         sql, parameters = self._build_select("f.rowid", expression, forced, filters)
-        keys = [key for (key,) in self._database.rows(f"{sql} LIMIT {MAX_READ_TO_COUNT}", parameters)]
+        keys = self._database.column(f"{sql} LIMIT {MAX_READ_TO_COUNT}", parameters)
         records = len({key & RECORD_KEY_MASK for key in keys})
         if len(keys) == MAX_READ_TO_COUNT:
             records = self._count_records(expression, forced, filters)
             held = ", ".join(map(str, scores))
-            known = [key for (key,) in self._database.rows(f"{sql} AND +f.rowid IN ({held})", parameters)]
+            known = self._database.column(f"{sql} AND +f.rowid IN ({held})", parameters)
         else:
             known = [key for key in keys if key in scores]
         if len(known) == len(keys) <= MAX_EXACT_PASSAGES:
@@ -369,10 +369,10 @@ class FullTextIndex:
             return frozenset()
         every = f"{{title text context}} : ({_all_words_expression(words)})"
         sql, parameters = self._build_select("f.rowid", every, forced, filters)
-        rows = self._database.rows(
+        rows = self._database.column(
             f"{sql} AND f.rowid & 15 = {DECISION_NUMBER} LIMIT {MAX_EXACT_PASSAGES}", parameters
         )
-        return frozenset(key for (key,) in rows if key in scores)
+        return frozenset(key for key in rows if key in scores)
 
     def _count_records(self, expression: str, forced: list[str], filters: CorpusFilters, status: str = "") -> int:
         """Return the number of records that an expression matches."""

@@ -100,8 +100,8 @@ def find_oldest(database: Database, query: str) -> list[Record]:
     filters = CorpusFilters(database, parse_memory_query(database, query))
     where = " AND ".join([filters.status_condition, *filters.clauses])
     sql = f"SELECT c.id FROM corpus c WHERE {where} ORDER BY {filters.at}, c.id LIMIT 1"
-    rows = database.rows(sql, filters.parameters)
-    return list(records_by_key(database, [key for (key,) in rows]).values())
+    rows = database.column(sql, filters.parameters)
+    return list(records_by_key(database, rows).values())
 
 
 # The records that belong to a record: a decision's commits, a commit's decisions, the parts of an iteration.
@@ -118,7 +118,7 @@ PART_QUERIES = {
 def list_part_ids(database: Database, name: str, iteration: int) -> list[int]:
     """Return the ids of an iteration's `decisions` (without forgotten ones), `commits`, `events` or `tasks`, oldest
     first."""
-    return [number for (number,) in database.rows(PART_QUERIES[name], (iteration,))]
+    return database.column(PART_QUERIES[name], (iteration,))
 
 
 def json_with_links(database: Database, record: Record) -> dict[str, object]:

@@ -151,12 +151,13 @@ def put_replies_first(
             for one in place.record.passages:
                 one.tier = 0
     same = [place.record.key >> 4 for place in asked if place.record.tier and place.record.kind == "turn"]
-    rows = database.rows(
-        f"SELECT r.id * 16 + {KIND_NUMBERS['turn']} FROM json_each(?) j JOIN turns t ON t.id = j.value"
-        " JOIN turns r ON r.session = t.session AND r.number = t.number + 1 AND r.role <> t.role",
-        (json.dumps(same),),
+    keys = set(
+        database.column(
+            f"SELECT r.id * 16 + {KIND_NUMBERS['turn']} FROM json_each(?) j JOIN turns t ON t.id = j.value"
+            " JOIN turns r ON r.session = t.session AND r.number = t.number + 1 AND r.role <> t.role",
+            (json.dumps(same),),
+        )
     )
-    keys = {key for (key,) in rows}
     unseen = keys - {place.record.key for place in rest}
     best = max((place.score for place in rest or asked), default=0.0)
     seen = load_candidates(database, FullTextResult(dict.fromkeys(sorted(unseen), 1.0), 0, 0), {})

@@ -459,12 +459,13 @@ class CorpusFilters:
 
         where = " AND ".join([self.status_condition, *self.clauses])
         code = " JOIN passages p ON p.id = j.value AND p.code" if self.code else ""
-        rows = database.rows(
-            f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON "
-            f"c.id = j.value & {RECORD_KEY_MASK} WHERE {where}",
-            {**self.parameters, "ids": bind_integers(np.sort(np.asarray(ids, np.int64)))},
+        return set(
+            database.column(
+                f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON "
+                f"c.id = j.value & {RECORD_KEY_MASK} WHERE {where}",
+                {**self.parameters, "ids": bind_integers(np.sort(np.asarray(ids, np.int64)))},
+            )
         )
-        return {key for (key,) in rows}
 
     def all_passing_ids(self, database: Database, most: int) -> list[int] | None:
         """Return all passage ids that pass; None if there are more than `most`."""

@@ -264,13 +264,13 @@ def suggest_spellings(database: Database, keywords: FullTextIndex, words: list[s
 def _similar_words(database: Database, keywords: FullTextIndex, word: str) -> list[str]:
     """Return the words of the memory that are most similar to a word, the most similar first."""
     stem = next(iter(keywords.stems(word)), "")
-    rows = database.rows(
+    rows = database.column(
         "SELECT term FROM corpus_words WHERE length(term) BETWEEN ? AND ?", (len(stem) - 2, len(stem) + 2)
     )
     rapidfuzz = load_rapidfuzz()
     found = rapidfuzz.process.extract(
         stem,
-        [term for (term,) in rows],
+        rows,
         scorer=rapidfuzz.distance.DamerauLevenshtein.normalized_similarity,
         score_cutoff=MIN_SPELLING_SIMILARITY,
         limit=MAX_SUGGESTIONS + 2,
@@ -361,8 +361,7 @@ class SearchLog:
 
     def recent_queries(self, limit: int = MAX_KEPT_QUERIES) -> list[str]:
         """Return the queries, newest first."""
-        rows = self._database.rows("SELECT text FROM queries ORDER BY at DESC LIMIT ?", (limit,))
-        return [text for (text,) in rows]
+        return self._database.column("SELECT text FROM queries ORDER BY at DESC LIMIT ?", (limit,))
 
     def most_frequent(self, limit: int) -> list[tuple[str, int]]:
         """Return (query, number of times asked), the most frequent first, then the newest."""

@@ -229,7 +229,7 @@ class FileFacts:
 
     def __init__(self, database: Database, personal: bool, numbers: Iterable[int]) -> None:
         self._database = database
-        self.key = bytes(database.value("SELECT value FROM meta WHERE key = 'identity'") or "", "utf-8")
+        self.key = database.get_meta("identity").encode()
         self._heads: dict[int, FileFact | None] = {}
         self._of_texts: dict[str, bytes] = {}
         self._by_text: dict[str, FileFact | None] = {}

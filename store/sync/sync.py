@@ -472,7 +472,7 @@ class FileRun:
     @property
     def _digest_key(self) -> bytes:
         """The key of the digests of lines."""
-        return bytes(self._database.value("SELECT value FROM meta WHERE key = 'identity'") or "", "utf-8")
+        return self._database.get_meta("identity").encode()
 
     # merge
 
@@ -729,14 +729,14 @@ class Sync:
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to
         confirm them, and of MEMORY.md, of which agents are sent them, the lines outside of its section."""
-        rows = self._database.rows(
+        rows = self._database.column(
             "SELECT p.id FROM proposals AS p JOIN synced_lines AS l ON l.fact = p.target"
             " WHERE l.file = ? AND l.last IS NULL AND p.state = 'waiting' AND p.kind = 'confirm' AND p.origin = ?"
             " ORDER BY p.id",
             (self._require_synced(name).id, FILE_ORIGIN),
         )
         others = self._own_lines(name)[1] if name == MEMORY_FILE else []
-        return self._inbox.get_many([number for (number,) in rows]), [line for _, line in others]
+        return self._inbox.get_many(rows), [line for _, line in others]
 
     def accept(self, name: str, proposals: Sequence[int], lines: Sequence[str]) -> int | None:
         """Accept these of a file's proposals, as one step of history, and these lines outside of its section; return

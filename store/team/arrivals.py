@@ -469,7 +469,7 @@ class Arrivals:
         for writer in record.questions["purge"].keys() - {self._writer}:
             if not record.was_changed_by(writer):
                 sql = f"SELECT id FROM {PROPOSED_SQL} AND instr(origin, ?) AND state <> 'accepted'"
-                gone.update(number for (number,) in self._memory.database.rows(sql, (record.id, writer)))
+                gone.update(self._memory.database.column(sql, (record.id, writer)))
         self._found.purged += [("proposal", number) for number in sorted(gone)]
         if offer is None or offer.proposal not in gone:
             return False

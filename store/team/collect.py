@@ -170,7 +170,7 @@ def accepted_records(memory: Memory, id: str) -> list[int]:
             f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = "
             "p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
         )
-    return [number for (number,) in memory.database.rows(sql, (id,))]
+    return memory.database.column(sql, (id,))
 
 
 @dataclass(slots=True)

@@ -352,10 +352,10 @@ class SourceImport:
     def _known_hashes(self) -> set[str]:
         """Return the hashes of the texts that came from this source before, and of the facts that hold."""
         database = self.memory.database
-        came = database.rows("SELECT text FROM proposals WHERE origin = ?", (self.origin,))
+        came = database.column("SELECT text FROM proposals WHERE origin = ?", (self.origin,))
         return {
-            *(text_hash(text) for (text,) in came),
-            *(digest for (digest,) in database.rows("SELECT text_hash FROM facts WHERE status = 'active'")),
+            *(text_hash(text) for text in came),
+            *database.column("SELECT text_hash FROM facts WHERE status = 'active'"),
         }
 
     def _is_inside(self, folder: str) -> bool:

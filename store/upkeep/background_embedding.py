@@ -8,7 +8,7 @@ from store.base.runtime import IsCancelled, never_cancelled
 from store.database.database import Database
 from store.database.values import Verbatim
 from store.embedding.indexer import IndexResult, count_turn_tokens
-from store.embedding.model_registry import EMBEDDING_ERROR_KEY, get_vector_meta, set_vector_meta
+from store.embedding.model_registry import EMBEDDING_ERROR_KEY
 from store.embedding.provider_selection import ProviderChoice, choose_provider, may_replace_vectors
 from store.embedding.vectors import Vectors, refresh_vector_space
 from store.memory import Memory
@@ -121,6 +121,6 @@ def _embed_memory(
 
 def _note_model_error(memory: Memory, sentence: str) -> None:
     """Store a sentence on what prevents embedding, unless it is stored already."""
-    if get_vector_meta(memory.database, EMBEDDING_ERROR_KEY) != sentence:
+    if memory.database.get_meta(EMBEDDING_ERROR_KEY) != sentence:
         with memory.database.write("agent", "index") as write:
-            set_vector_meta(write, EMBEDDING_ERROR_KEY, Verbatim(sentence))
+            write.set_meta(EMBEDDING_ERROR_KEY, Verbatim(sentence))

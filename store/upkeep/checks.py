@@ -126,7 +126,7 @@ def check_versions(visit: CheckContext) -> Iterator[Finding]:
     schema = visit.database.connection.pragma("user_version")
     text = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
     text += f", Python {platform.python_version()}, schema {schema}"
-    modules = {name for (name,) in visit.database.rows("SELECT name FROM pragma_module_list")}
+    modules = set(visit.database.column("SELECT name FROM pragma_module_list"))
     if "fts5" not in modules:
         yield Finding("versions", WRONG, f"{text}: this SQLite has no FTS5.", "pip install --force-reinstall apsw")
     elif schema > SCHEMA_VERSION:
@@ -397,7 +397,7 @@ WHERE seq BETWEEN ? AND ? ORDER BY seq, n
 def read_lost_steps(database: Database) -> tuple[set[int], set[int]]:
     """Return the steps whose header was lost, and the steps of which rows were lost, when this memory was
     salvaged."""
-    value = database.value("SELECT value FROM meta WHERE key = ?", (LOST_STEPS_KEY,))
+    value = database.get_meta(LOST_STEPS_KEY)
     known = json.loads(value) if value else {}
     return set(known.get("steps", ())), set(known.get("rows", ()))
 
@@ -694,9 +694,7 @@ def reconstruct_records(
         with database.read_snapshot():
             packed = find_packed_keys(database, table, last)
             most = PACKED_SLICE if packed else RECORD_SLICE
-            some = {key for (key,) in database.rows(NEXT_KEYS_SQL, (table, last, most))}.union(
-                nsmallest(most, packed)
-            )
+            some = set(database.column(NEXT_KEYS_SQL, (table, last, most))).union(nsmallest(most, packed))
             end = max(nsmallest(most, some), default="")
             steps = database.rows(RECORD_STEPS_SQL, (table, last, end))
             if packed:
@@ -736,12 +734,12 @@ def find_rows_without_steps(database: Database, table: str) -> list[str]:
     own = ", ".join(f"{table}.{name}" for name in primary_key(database.connection, table))
     with database.read_snapshot():
         packed = find_packed_keys(database, table, "")
-        rows = database.rows(
+        rows = database.column(
             f"SELECT json_array({own}) FROM {table} WHERE NOT EXISTS"
             f" (SELECT 1 FROM history_row AS h WHERE h.tbl = ? AND h.pk = json_array({own}))",
             (table,),
         )
-    return [key for (key,) in rows if key not in packed]
+    return [key for key in rows if key not in packed]
 
 
 def record_label(table: str, key: str) -> str:

@@ -21,7 +21,6 @@ from store.base.location import checkout_root
 from store.base.vocabulary import PERSON_ORIGIN, pack_key
 from store.context.selection import find_accepted_ids
 from store.conversations.sessions import open_private_folder, update_gitignore
-from store.database.values import Verbatim
 from store.documents.files import LARGEST_FILE, document_roots, log_folder, note_log_folder
 from store.git.process import GitError, run_git
 from store.memory import Memory
@@ -60,9 +59,9 @@ def write_daily_log(memory: Memory, trouble: Callable[[str], object] | None = No
     if database.read_only or database.moment or not memory.location.project:
         return 0
     if not memory.config["log.daily"]:
-        if database.value("SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)):
+        if database.get_meta(LOG_STATE_KEY):
             with database.write("agent", "log") as write:
-                write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(LOG_STATE_KEY),))
+                write.set_meta(LOG_STATE_KEY, "")
         return 0
     if not _new_entries(memory, *_log_state(memory)):
         return 0
@@ -74,10 +73,7 @@ def write_daily_log(memory: Memory, trouble: Callable[[str], object] | None = No
             written = _append_entries(memory, entries)
             recent = from_ms(to_ms(write.at) - LATE_ENTRY_DAYS * DAY_MS)
             fresh = json.dumps([max(since, recent), [*done[-5 * MOST_LOG_LINES :], *(one.key for one in entries)]])
-            write.execute(
-                "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-                (Verbatim(LOG_STATE_KEY), Verbatim(fresh)),
-            )
+            write.set_meta(LOG_STATE_KEY, fresh)
         return written
     except StorageError as error:
         if trouble is not None:
@@ -87,7 +83,7 @@ def write_daily_log(memory: Memory, trouble: Callable[[str], object] | None = No
 
 def _log_state(memory: Memory) -> tuple[str, list[int]]:
     """Return (since when it is written, the keys of what was written lately)."""
-    text = memory.database.value("SELECT value FROM meta WHERE key = ?", (LOG_STATE_KEY,))
+    text = memory.database.get_meta(LOG_STATE_KEY)
     if not text:
         now = datetime.fromisoformat(memory.now).astimezone()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -153,13 +149,10 @@ def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
 
 def _fact_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
     """Yield the accepted facts since a moment, without private domains."""
-    numbers = [
-        number
-        for (number,) in memory.database.rows(
-            "SELECT id FROM facts WHERE status = 'active' AND last_confirmed_at >= ?1 AND created_at >= ?1",
-            (since,),
-        )
-    ]
+    numbers = memory.database.column(
+        "SELECT id FROM facts WHERE status = 'active' AND last_confirmed_at >= ?1 AND created_at >= ?1",
+        (since,),
+    )
     facts = [fact for fact in memory.facts.get_many(numbers) if fact.domain not in PRIVATE_DOMAINS]
     yes = find_accepted_ids(memory.database, facts)
     for fact in facts:

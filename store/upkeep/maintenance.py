@@ -79,10 +79,7 @@ def offer_recovery(memory: Memory) -> Checkpoint | None:
     If there are turns after its last checkpoint, take one now, so that none of them is missing.
     """
     last = memory.checkpoints.find_broken_off(memory.now) if _may_checkpoint(memory) else None
-    if (
-        last is None
-        or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED_KEY,)) == last.citation
-    ):
+    if last is None or memory.database.get_meta(OFFERED_KEY) == last.citation:
         return None
     found = memory.checkpoints.newest(last.session)
     if found is None or found.created_at < last.at:
@@ -90,7 +87,7 @@ def offer_recovery(memory: Memory) -> Checkpoint | None:
         found = memory.checkpoints.newest(last.session)
     if found is not None:
         with memory.database.write("agent", "offer") as write:
-            _set_meta(write, OFFERED_KEY, last.citation)
+            write.set_meta(OFFERED_KEY, last.citation)
     return found
 
 
@@ -115,7 +112,7 @@ def end_broken_off_sessions(memory: Memory) -> int:
         if session.last_at >= recent:
             Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
-        open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
+        open_now = set(write.column("SELECT id FROM sessions WHERE ended_at IS NULL"))
         over = [session for session in found if session.id in open_now]  # another process may be doing the same
         for session in over:
             end_session(write, session.id, session.last_at)
@@ -175,9 +172,7 @@ def run_maintenance(
     source = readable_repository(memory, cwd)
     try:
         new = read_new_commits(memory, source, progress, cancelled, trouble) if source else 0
-        if memory.config["log.daily"] or memory.database.value(
-            "SELECT 1 FROM meta WHERE key = ?", (LOG_STATE_KEY,)
-        ):
+        if memory.config["log.daily"] or memory.database.get_meta(LOG_STATE_KEY):
             write_daily_log(memory, trouble)
         return new
     finally:  # last, since it may take long and nobody waits for it
@@ -267,7 +262,7 @@ def timeline_repository(memory: Memory, cwd: str) -> Repository | None:
         return None
     if location.project:
         return Repository(here)
-    bound = memory.database.value("SELECT value FROM meta WHERE key = ?", (BOUND_REPOSITORY_KEY,))
+    bound = memory.database.get_meta(BOUND_REPOSITORY_KEY)
     if bound and os.path.isdir(bound) and not os.path.samefile(bound, here):
         return None
     return Repository(here)
@@ -326,12 +321,11 @@ def read_new_commits(
             with database.write(GIT_IMPORTER, "git") as write:
                 lease.renew(write)
                 if not memory.location.project:  # with the first commits: the rest may never be read
-                    _set_meta(write, BOUND_REPOSITORY_KEY, source.root)
+                    write.set_meta(BOUND_REPOSITORY_KEY, source.root)
                 if not done:
                     highest = reserve_commit_ids(write, len(wanted))
-                    _set_meta(
-                        write, TIPS_KEY, ""
-                    )  # if the rest is not read, the next start compares with everything
+                    # if the rest is not read, the next start compares with everything
+                    write.set_meta(TIPS_KEY, "")
                 added = _add_commits(write, batch, highest - done)
                 if may_capture(memory.config, "decisions"):
                     link_mentioned_decisions(write, added, here)
@@ -351,10 +345,10 @@ def read_new_commits(
             mark_reachable(write, back, reachable=True)
             mark_reachable(write, lost, reachable=False)
             # what is broken may be repaired: read it again
-            _set_meta(write, TIPS_KEY, "" if broken else " ".join(tips))
-            _set_meta(write, BOUNDARY_KEY, boundary)
+            write.set_meta(TIPS_KEY, "" if broken else " ".join(tips))
+            write.set_meta(BOUNDARY_KEY, boundary)
             if not memory.location.project:
-                _set_meta(write, BOUND_REPOSITORY_KEY, source.root)
+                write.set_meta(BOUND_REPOSITORY_KEY, source.root)
         if unmeasured or (broken and source.tips(cancelled) == tips):  # else history changed, and is read again
             trouble(_unread_sentence(broken, unmeasured))
         return new
@@ -437,18 +431,7 @@ def _format_commits(shas: Sequence[str]) -> str:
 
 def _read_tips(memory: Memory) -> tuple[list[str], str]:
     """Return (the tips up to which history was read, the end of the shallow clone at that time)."""
-    values = dict(
-        memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS_KEY, BOUNDARY_KEY))
-    )
-    return values.get(TIPS_KEY, "").split(), values.get(BOUNDARY_KEY, "")
-
-
-def _set_meta(write: Transaction, key: str, value: str) -> None:
-    """Store a value of `meta`."""
-    write.execute(
-        "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        (Verbatim(key), Verbatim(value)),
-    )
+    return memory.database.get_meta(TIPS_KEY).split(), memory.database.get_meta(BOUNDARY_KEY)
 
 
 def _commit_batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:

@@ -223,7 +223,7 @@ def _conversation_costs(memory: Memory, names: list[str]) -> tuple[ConversationC
 
 
 def _index_metrics(database: Database) -> IndexMetrics:
-    modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
+    modules = set(database.column("SELECT name FROM pragma_module_list"))
     serving = find_serving_model(database)
     embeddable: int = database.value("SELECT count(*) FROM passage_ranks") if serving else 0
     waiting = (
@@ -244,8 +244,8 @@ def _recovery_figures(database: Database) -> RecoveryFigures:
     checkpoints, recovered, last = database.rows(
         "SELECT count(*), count(recovered_at), max(recovered_at) FROM checkpoints"
     )[0]
-    rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (MEASURED_GAPS,))
-    taken = [to_ms(at) for (at,) in rows]
+    rows = database.column("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (MEASURED_GAPS,))
+    taken = [to_ms(at) for at in rows]
     crashed = dict(
         database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (CRASH_COUNT_KEY, LAST_CRASH_KEY))
     )

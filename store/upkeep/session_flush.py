@@ -19,7 +19,6 @@ from store.conversations.sessions import (
     write_snapshot,
 )
 from store.conversations.summaries import Summaries, Summarise
-from store.database.values import Verbatim
 from store.documents.files import document_roots, log_folder, note_log_folder
 from store.history.checkpoints import RecoveredCheckpoint
 from store.inbox.duplicates import DUPLICATES_ORIGIN, propose_duplicates
@@ -48,7 +47,7 @@ def propose_consolidation(memory: Memory) -> tuple[int, ...]:
     if database.read_only or database.moment or not memory.config["enabled"]:
         return ()
     state = _facts_state(memory)
-    if state == database.value("SELECT value FROM meta WHERE key = ?", (_SEEN_FACTS_KEY,)):
+    if state == database.get_meta(_SEEN_FACTS_KEY):
         return ()
     found: tuple[int, ...] = ()
     if memory.database.value("SELECT count(*) FROM facts WHERE status = 'active'") <= MOST_COMPARED_FACTS:
@@ -56,18 +55,15 @@ def propose_consolidation(memory: Memory) -> tuple[int, ...]:
             database, memory.facts, memory.inbox, memory.now, actor=DUPLICATES_ORIGIN, most=MOST_CONSOLIDATIONS
         ).proposals
     with database.write("agent", "consolidate") as write:
-        for key, value in ((_SEEN_FACTS_KEY, state), (_CONSOLIDATED_AT_KEY, memory.now)):
-            write.execute(
-                "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2",
-                (Verbatim(key), Verbatim(value)),
-            )
+        write.set_meta(_SEEN_FACTS_KEY, state)
+        write.set_meta(_CONSOLIDATED_AT_KEY, memory.now)
     return found
 
 
 def consolidate_daily(memory: Memory) -> tuple[int, ...]:
     """Compare the facts if a day has passed since the last time and a fact changed. Return the ids of the new
     proposals."""
-    last = memory.database.value("SELECT value FROM meta WHERE key = ?", (_CONSOLIDATED_AT_KEY,))
+    last = memory.database.get_meta(_CONSOLIDATED_AT_KEY)
     if last and 0 <= to_ms(memory.now) - to_ms(last) < DAY_MS:
         return ()
     return propose_consolidation(memory)

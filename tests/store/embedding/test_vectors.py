@@ -82,7 +82,7 @@ def check(database: Database, by: str) -> None:
         refused = set(model_registry.list_refused_passages(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if model_registry.get_vector_meta(database, vector_codes.codes_marker_key(model.slot)):
+        if database.get_meta(vector_codes.codes_marker_key(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
             assert vec0 == (by == VEC0_BACKEND) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
@@ -484,7 +484,7 @@ def keep(memory: Memory, by: str) -> EmbeddingModel:
         every = vector_codes.build_code_matrix(database, model)
         one.put_codes(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
         value = vector_codes.codes_marker_value(one, model, model_registry.read_vector_changes(database))
-        model_registry.set_vector_meta(write, vector_codes.codes_marker_key(0), value)
+        write.set_meta(vector_codes.codes_marker_key(0), value)
     vectors_module._matrix_cache.clear()
     return model
 
@@ -694,7 +694,7 @@ def test_codes_of_one_bit_are_made_again_without_a_model(memory: Memory) -> None
     assert model
     with memory.database.write("user", "test") as write:
         value = f"numpy 384 {model_registry.read_vector_changes(memory.database)}"
-        model_registry.set_vector_meta(write, vector_codes.codes_marker_key(0), value)
+        write.set_meta(vector_codes.codes_marker_key(0), value)
         write.execute("UPDATE vector_blocks SET signs = substr(signs, 1, length(signs) / 2)")
     vectors_module._matrix_cache.clear()
     assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
