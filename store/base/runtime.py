@@ -1,7 +1,9 @@
 """What a running process asks of itself and its files: file stamps, parts that are there or not, cancelling."""
 
 import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from store.base.errors import Unsupported
@@ -45,6 +47,27 @@ def read_file_stamp(path: str) -> FileStamp:
     except OSError:
         return NO_FILE_STAMP
     return stamp_of_status(status)
+
+
+def read_file_identity(path: str) -> tuple[int, int] | None:
+    """Return the device and the inode of a file, which tell it from another file at its path; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def read_plain_file(path: str, most: int, *, tail: bool = False) -> bytes:
+    """Return the first bytes of a plain file, or the last with `tail`, at most so many; none where there is no such
+    file, or it cannot be read."""
+    opener = lambda name, flags: os.open(name, flags | os.O_NONBLOCK)  # noqa: E731  # a pipe would block for ever
+    with suppress(OSError, ValueError), open(path, "rb", opener=opener) as file:
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode):
+            file.seek(max(0, status.st_size - most) if tail else 0)
+            return file.read(most)
+    return b""
 
 
 def stamp_of_status(status: os.stat_result) -> FileStamp:

@@ -8,8 +8,11 @@ there was written by this installation. Where that folder cannot be written, the
 import hmac
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import BinaryIO
 
 from store.base.errors import StorageError
 from store.base.location import platform_folder
@@ -189,6 +192,23 @@ def write_state(name: str, text: str, once: bool = False) -> bool:
         return False
     _state_in_process.pop(name, None)
     return True
+
+
+@contextmanager
+def replace_whole_file(path: str) -> Iterator[BinaryIO]:
+    """Yield a private file beside `path` to write to; at its end it is synced and takes that name, or nothing of it is
+    left. Whoever reads the file meanwhile has the old one. Raise OSError."""
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with open(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
 
 
 def delete_state(name: str) -> None:

@@ -14,7 +14,14 @@ from typing import Any
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import MEMORANDA_FOLDER, Location, person_folder
-from store.base.state_files import delete_state, find_known_memory, read_state, state_name_of, write_state
+from store.base.state_files import (
+    delete_state,
+    find_known_memory,
+    read_state,
+    replace_whole_file,
+    state_name_of,
+    write_state,
+)
 from store.config.settings import (
     EXPERT,
     KEYS_PREFIX,
@@ -204,7 +211,8 @@ def _change_entry(path: str, name: str, value: object) -> None:
                 raise StorageError(
                     f"{path} is written so that one value cannot be changed alone.", "Edit it by hand."
                 )
-            _replace_file(path, text)
+            with replace_whole_file(path) as file:
+                file.write(text.encode())
             if trusted and _is_project_file(path):
                 grant_config(path, text)  # all of its content was set here
             os.fsync(lock)
@@ -247,22 +255,6 @@ def _find_table(table: MutableMapping[str, Any], name: str) -> tuple[MutableMapp
         return at, rest
     table[head] = {}
     return table[head], tail
-
-
-def _replace_file(path: str, text: str) -> None:
-    """Write the whole text beside the file, private, then rename it into its place."""
-    part = f"{path}.{os.urandom(4).hex()}.part"
-    try:
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        if os.path.lexists(part):
-            os.unlink(part)
-        raise
 
 
 LOCAL_NOTE_PATH = (

@@ -302,7 +302,7 @@ class ContextBuilder:
         if not question.strip():
             question, turns = self._last_question(session, turns)
         number = turns[-1].number if turns else 0
-        if turns and turns[-1].role == "user" and _is_same_text(turns[-1].text, question):
+        if turns and turns[-1].role == "user" and " ".join(turns[-1].text.split()) == " ".join(question.split()):
             turns = turns[:-1]
         last_valid = bool(session) and self.sent_log.last_was_valid(session)
         ours = make_unfenced_part("static", build_system_prompt(who, "" if last_valid else form))
@@ -448,8 +448,3 @@ def _question_part(question: str) -> ContextPart:
     text, gone = shorten_middle(text, MAX_QUESTION_TOKENS)
     shown = f"The person asks now:\n{text}"
     return ContextPart("question", shown, count_tokens(shown), left_out=int(gone > 0))
-
-
-def _is_same_text(one: str, other: str) -> bool:
-    """Tell whether two texts are the same but for spaces."""
-    return " ".join(one.split()) == " ".join(other.split())

@@ -20,7 +20,6 @@ from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
 from store.records.facts import Facts, age_state
 from store.records.mutes import Mutes
 from store.search.pipeline import Search
-from store.search.results import Hit
 from store.text.fence import format_fence_item, is_suspicious, make_harmless, wrap_in_fence
 from store.text.words import LETTERS_PATTERN, count_tokens, shorten_to_tokens
 
@@ -402,7 +401,7 @@ def choose_facts(
             hit = hits.get(key)
             known = FactCircumstances(
                 similarity=hit.similarity if hit else None,
-                matched=key in named or (hit is not None and _shares_words(hit)),
+                matched=key in named or (hit is not None and (bool(hit.marks) or "citation" in hit.why)),
                 by_words=by_words or key in named,
                 accepted=fact.id in yes,
                 muted=fact.id in muted,
@@ -454,7 +453,7 @@ def _fill_part(
         *(one for one in far if one.key not in early),
     ]
     part = fit_first_pieces("facts", [_fact_piece(one, now) for one in order], PART_LIMITS["facts"])
-    taken = {piece.key: _count_tokens(piece) for piece in part.pieces}
+    taken = {piece.key: count_tokens(piece.line) for piece in part.pieces}
     considered, out = [], []
     for one in order:
         if one.key in taken:
@@ -481,10 +480,6 @@ def _fact_piece(one: ConsideredFact, now: str) -> ContextPiece:
     return ContextPiece(cited, one.key, f"- [{cited}]{about} ", fact.fact)
 
 
-def _count_tokens(piece: ContextPiece) -> int:
-    return count_tokens(piece.line)
-
-
 def _search_words(question: str) -> str:
     """Return a question as a search query: without filters, whatever its punctuation."""
     words = " ".join(question.replace(":", " ").split())
@@ -495,11 +490,6 @@ def _search_words(question: str) -> str:
     return (
         f"{' '.join(last)[-MAX_SEARCH_CHARACTERS * 3 // 5 :]} {' '.join(first)[: MAX_SEARCH_CHARACTERS * 2 // 5]}"
     )
-
-
-def _shares_words(hit: Hit) -> bool:
-    """Tell whether a hit shares a word with the question, or is cited by it."""
-    return bool(hit.marks) or "citation" in hit.why
 
 
 def _where_said(fact: Fact, cited: str, turns: Sequence[Turn], sent: str, whole: Collection[str]) -> str:

@@ -153,6 +153,23 @@ def _mark_undone(connection: apsw.Connection, target: int, by: int) -> None:
         step = connection.execute("SELECT undoes FROM history WHERE seq = ?", (step,)).get
 
 
+def find_undone_steps(undoes: dict[int, int]) -> dict[int, int]:
+    """Return the steps that are undone, and by which: computed from the step that each undo undid, the oldest undo
+    first. An undo that is undone itself restores what it undid."""
+    found: dict[int, int] = {}
+    for seq, target in undoes.items():
+        mark: int | None = seq
+        step: int | None = target
+        while step is not None:
+            if mark is None:
+                found.pop(step, None)
+            else:
+                found[step] = mark
+            mark = None if mark is not None else step
+            step = undoes.get(step)
+    return found
+
+
 def _history_row(connection: apsw.Connection, change: Any, names: list[str]) -> Row:
     """Return (table, key, op, indirect, before, after) of a change."""
     keys = sorted(change.pk_columns)

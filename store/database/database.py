@@ -20,6 +20,7 @@ import apsw
 
 from store.base.clock import Clock, from_ms, to_ms, utc_now
 from store.base.errors import MemorandaError, NotOurs, PastIsReadOnly, StorageError
+from store.base.runtime import read_file_identity
 from store.database import wal
 from store.database.change_capture import StepHeader, append_step
 from store.database.connection import (
@@ -100,15 +101,6 @@ Convert = Callable[["Database", TrustCheck | None], None]
 WAL_READER_WAIT_MS = 250  # wait for readers when the log is emptied
 
 
-def _file_identity(path: str) -> tuple[int, int] | None:
-    """Return the device and the inode of a file; None if there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
 def _pack_column(rows: Iterator[tuple[int]]) -> array[int]:
     """Yield the rows' one column. APSW releases the GIL at every row, so another thread's key press does not wait for a
     page of them; packing all into one value in SQLite would be twice as fast and takes 30 MB at a million."""
@@ -165,7 +157,7 @@ class Database:
             elif held := wal.held_wal_warning(path):
                 self.warnings.append(held)
             self._relief = WalRelief()
-            self._file = _file_identity(path)
+            self._file = read_file_identity(path)
             if (version := self.connection.pragma("user_version")) < SCHEMA_VERSION:
                 if can_upgrade_from(version) and not self.read_only:
                     upgrade_schema(self.connection, clock, None if trust is None else trust.register_new_file)
@@ -301,7 +293,7 @@ class Database:
 
     def is_replaced(self) -> bool:
         """Return whether the file that is open here was deleted, moved or replaced."""
-        return _file_identity(self.path) != self._file
+        return read_file_identity(self.path) != self._file
 
     def checkpoint_wal(self) -> bool:
         """Write the log into the file and truncate it; return False while a reader of any process holds it."""

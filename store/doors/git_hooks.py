@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from store.base.citations import SHORT_SHA_LENGTH, cite
-from store.base.state_files import delete_state, read_state, state_name_of, write_state
+from store.base.state_files import delete_state, read_state, replace_whole_file, state_name_of, write_state
 from store.config.configuration import may_capture
 from store.git.process import GitError, run_git
 from store.git.repository import Repository, find_commits_made_here
@@ -263,15 +263,6 @@ def _read_hook(path: str) -> str | None:
 def write_whole_file(path: str, text: str, mode: int) -> None:
     """Give a file its text, whole, with a mode: whoever reads it meanwhile has the old one. Raise OSError."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    part = f"{path}.{os.urandom(4).hex()}.part"
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with open(handle, "wb") as file:
-            os.fchmod(handle, mode)
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(handle)
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
+    with replace_whole_file(path) as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text.encode())

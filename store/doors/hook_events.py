@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from store.base.runtime import read_plain_file
 from store.ingest.formats import split_program_text
-from store.text.words import reduce_to_one_line
+from store.text.words import reduce_to_one_line, remove_between
 
 OUR_EVENT_KINDS = ("start", "prompt", "tool", "compact", "stop", "end")
 EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = OUR_EVENT_KINDS
@@ -205,7 +205,7 @@ _CLIENT_COMMAND = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, w
 def strip_prompt(client: str, text: str) -> str:
     """Return what a person wrote; empty if nothing is left."""
     if client == "gemini":
-        text = _remove_between(text, _HOOK_BEGIN, _HOOK_END)
+        text = remove_between(text, _HOOK_BEGIN, _HOOK_END)
     elif client == "opencode":
         text = text.strip()
         if len(text) > 1 and text[0] == text[-1] == '"':  # `opencode run` wraps what it is given
@@ -237,16 +237,6 @@ def strip_fences(text: str) -> str:
     return text.strip()
 
 
-def _remove_between(text: str, begin: str, end: str) -> str:
-    """Return a text without what stands between each `begin` and the `end` behind it; the client escapes either
-    inside."""
-    kept, place = list[str](), 0
-    while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
-        kept.append(text[place:start])
-        place = stop + len(end)
-    return "".join([*kept, text[place:]])
-
-
 # How much of its context window a session uses, from the end of the client's own transcript.
 
 # bytes of a transcript that are looked at; the first ones of them may be half a line
@@ -260,7 +250,7 @@ def read_window_use(client: str, path: str) -> tuple[int, int]:
     find = {"claude-code": _claude_use, "codex": _codex_use, "gemini": _gemini_use}.get(client)
     if find is None or not path:
         return 0, 0
-    for line in reversed(_read_tail(path).split(b"\n")):
+    for line in reversed(read_plain_file(path, TAIL_BYTES, tail=True).split(b"\n")):
         if b"oken" not in line:
             continue
         try:
@@ -310,20 +300,3 @@ def _nested_object(entry: dict[str, Any], *names: str) -> dict[str, Any]:
 def _token_number(value: object) -> int:
     """Return a value if it is a positive number of tokens, else 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < MAX_TOKEN_COUNT else 0
-
-
-def _read_tail(path: str) -> bytes:
-    """Return the last bytes of a plain file; none where it cannot be read."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return b""
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        return os.pread(handle, TAIL_BYTES, max(0, status.st_size - TAIL_BYTES))
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)

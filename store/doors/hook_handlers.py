@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 import time
 import tomllib
@@ -18,6 +17,7 @@ from typing import Any
 from store.base.citations import cite
 from store.base.errors import Busy, MemorandaError, Purged
 from store.base.location import checkout_root
+from store.base.runtime import read_plain_file
 from store.config.configuration import may_capture, user_settings_path
 from store.conversations.hook_spool import append_act
 from store.conversations.sessions import Sessions, end_session
@@ -263,8 +263,10 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
     """
     if not may_capture(memory.config, "events"):
         return None
-    raw = _read_plain_file(project, str(table["file"]))
-    if raw is None:
+    path = os.path.join(project, str(table["file"]))
+    inside = os.path.realpath(path).startswith(os.path.join(os.path.realpath(project), ""))
+    raw = read_plain_file(path, MAX_STATE_FILE_BYTES + 1) if inside else b""
+    if not raw or len(raw) > MAX_STATE_FILE_BYTES:
         return None
     meta, digest = SEEN_FILE_KEY + sha256(str(table["file"]).encode()).hexdigest()[:16], sha256(raw).hexdigest()
     seen = _parse_seen(memory.database.get_meta(meta))
@@ -378,27 +380,6 @@ def _parse_seen(value: str | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _read_plain_file(project: str, name: str) -> bytes | None:
-    """Return the bytes of a plain, small file inside the project's folder; None for any other."""
-    path = os.path.join(project, name)
-    base = os.path.join(os.path.realpath(project), "")
-    if not os.path.realpath(path).startswith(base):
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_STATE_FILE_BYTES:
-            return None
-        return os.read(handle, MAX_STATE_FILE_BYTES + 1)
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
 
 
 # per cent of its window from which Gemini may really compact: it reports a compaction before every request

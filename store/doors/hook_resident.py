@@ -68,7 +68,12 @@ class Resident:
         """Answer until no event came for a while, or somebody wants it to end."""
         if self._listening is not None:
             self._answer_until_idle(self._listening)
-            self._withdraw(self._listening)
+            if _stamp() == self._stamp:
+                os.unlink(socket_path())  # another process may listen
+            os.close(self._lock)
+            while select.select([self._listening], [], [], 0)[0]:
+                self._receive(self._listening)
+            self._listening.close()
         wait(self._running)
         for _, connection in self._asked:
             _confirm(connection)
@@ -159,15 +164,6 @@ class Resident:
         settings |= {"idle": self._idle, "rest": self._rest, "last": self._last}
         words = [f"{name}={value}" for name, value in settings.items()]
         os.execv(sys.executable, [sys.executable, "-P", "-m", RESIDENT, *words])
-
-    def _withdraw(self, listening: socket.socket) -> None:
-        """Let another process listen, and take the clients that wait in the socket already."""
-        if _stamp() == self._stamp:
-            os.unlink(socket_path())
-        os.close(self._lock)
-        while select.select([listening], [], [], 0)[0]:
-            self._receive(listening)
-        listening.close()
 
 
 def _stamp() -> tuple[int, int] | None:

@@ -404,16 +404,6 @@ class StandardStreams:
         the end of the input."""
         if not select.select([self._input], [], [], timeout)[0]:
             return []
-        return self._take_lines()
-
-    def write_line(self, line: bytes) -> None:
-        """Write one message. Raise BrokenPipeError when nobody reads any more."""
-        data = memoryview(line + b"\n")
-        while data:
-            data = data[os.write(self._output, data) :]
-
-    def _take_lines(self) -> list[bytes]:
-        """Return the lines that have come whole; refuse a line that is too long."""
         try:
             data = os.read(self._input, INPUT_CHUNK_BYTES)
         except OSError:
@@ -431,6 +421,12 @@ class StandardStreams:
                 self.write_line(TOO_LONG_REPLY)
             self._skipping = True
         return [replace_half_surrogates(line) for line in lines if line.strip()]
+
+    def write_line(self, line: bytes) -> None:
+        """Write one message. Raise BrokenPipeError when nobody reads any more."""
+        data = memoryview(line + b"\n")
+        while data:
+            data = data[os.write(self._output, data) :]
 
     @asynccontextmanager
     async def open_for_sdk(

@@ -17,7 +17,7 @@ from store.base.clock import Clock, format_local_time, utc_now
 from store.base.errors import Conflict, Defect, InvalidInput, MemorandaError, NotFound, Unsupported
 from store.base.location import Location
 from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
-from store.base.runtime import is_part_disabled, read_file_stamp
+from store.base.runtime import is_part_disabled, read_file_identity, read_file_stamp
 from store.base.vocabulary import DOMAINS, FILE_ORIGIN, PERSON_ORIGIN, SCOPES
 from store.config.configuration import may_capture, project_settings_path, user_settings_path
 from store.context.selection import BELIEVE_VERB, find_accepted_ids
@@ -477,15 +477,6 @@ MIN_QUOTE_WORDS = 3  # words of a quote that may be believed
 WAITS_NOTE = "It waits for the person's yes: do not count on it."
 
 
-def require_may_write(memory: Memory, caller: Caller) -> None:
-    """Raise Unsupported where the person lets this client read alone."""
-    if get_write_policy(memory.config, caller.client) == POLICY_OFF:
-        raise Unsupported(
-            f"The person lets {caller.client} read this memory, not write.",
-            f"They can change it: memoranda config trust.mcp.{caller.client} propose",
-        )
-
-
 def answer_remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """Answer the tool memory_remember: a proposal; a fact where the person trusts this client's quotes and the
     quote is true."""
@@ -768,7 +759,11 @@ class McpSession:
         name = tool["name"]
         given = check_arguments(tool, arguments)
         if name in WRITING_TOOLS:
-            require_may_write(memory, who)
+            if get_write_policy(memory.config, who.client) == POLICY_OFF:
+                raise Unsupported(
+                    f"The person lets {who.client} read this memory, not write.",
+                    f"They can change it: memoranda config trust.mcp.{who.client} propose",
+                )
         elif why_read_denied(memory.config, who.client, who.session):
             return ToolAnswer(dict(EMPTY_ANSWERS[name]), NOTHING_FOUND_TEXT)
         return TOOL_FUNCTIONS[name](memory, who, given)
@@ -824,7 +819,7 @@ class McpSession:
         state = (
             read_file_stamp(user_settings_path()),
             read_file_stamp(project_settings_path(self._location) or ""),
-            _file_identity(self._location.path),
+            read_file_identity(self._location.path),
         )
         if self._memory is not None and state != self._settings:
             self.close()
@@ -833,7 +828,7 @@ class McpSession:
                 raise NotFound("There is no memory of this project yet.", "memory_log_decision begins one.")
             self._memory = Memory(self._location, "mcp", self._clock)
             self.interrupt = self._memory.database.interrupt
-            self._settings = (*state[:2], _file_identity(self._location.path))
+            self._settings = (*state[:2], read_file_identity(self._location.path))
         return self._memory
 
 
@@ -841,12 +836,3 @@ def _error_answer(code: str, message: str, step: str) -> ToolAnswer:
     """Return the answer that says what went wrong and what to do."""
     text = f"{message} {step}".strip()
     return ToolAnswer({"error": {"code": code, "message": message, "next": step}}, text, failed=True)
-
-
-def _file_identity(path: str) -> object:
-    """Return what tells a file from another file at its path; None if there is no file."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -14,7 +14,6 @@ import _socket
 import os
 import sys
 from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpair
-from typing import NoReturn
 
 VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
 # what the first byte of a request asks for; the last two are all of theirs
@@ -103,26 +102,23 @@ def _read_input() -> bytes:
 
 
 def _answer(words: list[str], event: bytes) -> bytes:
-    request = _request(words, event)
-    answer = _ask_running(request)
-    if answer is not None:
-        return answer
-    try:
-        return _start_resident(request, event)
-    except (OSError, NotImplementedError):  # a sandbox that allows no process besides this one, or no socket
-        _become_process(words, event)
-
-
-def _request(words: list[str], event: bytes) -> bytes:
-    """Return what the resident is sent: the words of the command, the folder and the variables that it was started
-    with, and the event, after the lengths of both."""
+    """Have the resident answer. It is sent the lengths of a head and of the event, then both: the words of the command,
+    the folder and the variables that it was started with."""
     try:
         folder = os.getcwd()
     except OSError:  # it was deleted
         folder = ""
     variables = [name + b"=" + value for name, value in os.environb.items()]
     head = b"\0".join([str(len(words)).encode(), *map(os.fsencode, (*words, folder)), *variables])
-    return b"".join((EVENT, len(head).to_bytes(8, "big"), len(event).to_bytes(8, "big"), head, event))
+    request = b"".join((EVENT, len(head).to_bytes(8, "big"), len(event).to_bytes(8, "big"), head, event))
+    answer = _ask_running(request)
+    if answer is not None:
+        return answer
+    try:
+        return _start_resident(request, event)
+    except (OSError, NotImplementedError):  # a sandbox that allows no process besides this one, or no socket
+        os.dup2(_readable(event), 0)
+        os.execv(sys.executable, [sys.executable, "-P", "-m", ALONE, *words])
 
 
 def _ask_running(request: bytes) -> bytes | None:
@@ -186,12 +182,6 @@ def _read_answer(connection: socket) -> bytes | None:
         return b""
     whole = whole.removeprefix(DEFERRED_MARK)
     return whole[len(DONE_MARK) :] if whole.startswith(DONE_MARK) else None
-
-
-def _become_process(words: list[str], event: bytes) -> NoReturn:
-    """Become the process that answers one event by itself, with the event on its standard input."""
-    os.dup2(_readable(event), 0)
-    os.execv(sys.executable, [sys.executable, "-P", "-m", ALONE, *words])
 
 
 def _readable(event: bytes) -> int:

@@ -92,16 +92,11 @@ def get_write_policy(config: Config, client: str) -> str:
     return POLICY_PROPOSE
 
 
-def make_session_key(client: str, session: str) -> str:
-    """Return the key by which the rules of `search.scopeRules` know who asks: a session that names its chat itself
-    (`discord:channel:7`) by that, every other as a direct conversation of its client (`claude-code:direct:ID`)."""
-    return session if ":" in session else f"{agent_of(client)}:direct:{session}"
-
-
 def why_read_denied(config: Config, client: str, session: str) -> str:
     """Return why a session may read nothing of this memory, by the person's rules; empty if it may. A denial is
     logged."""
-    key = make_session_key(client, session)
+    # a session that names its chat itself (`discord:channel:7`), or a direct conversation of its client
+    key = session if ":" in session else f"{agent_of(client)}:direct:{session}"
     why = why_search_denied(key, config["search.scopeRules"], config["search.scope"])
     if why:
         logging.getLogger("memoranda").warning("the session %s was denied: %s", key, why)

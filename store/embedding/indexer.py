@@ -387,7 +387,10 @@ class _IndexRun:
             raise
         except EmbeddingError as error:
             if len(texts) == 1:
-                self._check_provider(error)
+                try:
+                    self.provider.passages([PROBE_TEXT])
+                except EmbeddingError:
+                    raise ProviderDown(error.message, error.next) from None
                 return {}, {texts[0][0]: error.message}
         vectors: dict[bytes, Vector] = {}
         refused: dict[bytes, str] = {}
@@ -396,13 +399,6 @@ class _IndexRun:
             vectors |= some
             refused |= others
         return vectors, refused
-
-    def _check_provider(self, error: EmbeddingError) -> None:
-        """Raise ProviderDown if the model cannot embed a plain sentence either; else the text is at fault."""
-        try:
-            self.provider.passages([PROBE_TEXT])
-        except EmbeddingError:
-            raise ProviderDown(error.message, error.next) from None
 
     def _store_batch(
         self,

@@ -69,18 +69,14 @@ class ScratchFolder:
                 self.__exit__(None, None, None)
                 raise
             if os.path.lexists(self.folder):
-                return self._make_inner_folder()
+                inner = os.path.join(self.folder, "work")
+                try:
+                    os.mkdir(inner, 0o700)
+                except OSError:
+                    self.__exit__(None, None, None)
+                    raise
+                return inner
             os.close(self._handle)
-
-    def _make_inner_folder(self) -> str:
-        """Create the folder inside that is handed out. Raise OSError."""
-        inner = os.path.join(self.folder, "work")
-        try:
-            os.mkdir(inner, 0o700)
-        except OSError:
-            self.__exit__(None, None, None)
-            raise
-        return inner
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

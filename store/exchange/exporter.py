@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import apsw
 
@@ -258,21 +258,16 @@ def publish_file(part: str, path: str, replace: bool = False) -> None:
     """Give a finished file its name, and make it survive a power cut. Raise Conflict or OSError."""
     if replace:
         os.replace(part, path)
-    else:
-        _link_or_rename(part, path)
+    else:  # unless another process took the name meanwhile
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.") from None
+        except OSError:  # a file system without links
+            os.rename(part, path)
+        else:
+            os.unlink(part)
     sync_folder(os.path.dirname(path))
-
-
-def _link_or_rename(part: str, path: str) -> None:
-    """Give the finished file its name, unless another process took it meanwhile."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.") from None
-    except OSError:  # a file system without links
-        os.rename(part, path)
-    else:
-        os.unlink(part)
 
 
 # The active facts and decisions as a folder of Markdown files, one each: in the form of Claude Code's own memory, or
@@ -582,7 +577,7 @@ def _markdown_timeline(connection: apsw.Connection) -> Iterator[str]:
     yield "\n## Timeline\n"
     day = ""
     for at, kind, number in connection.execute(TIMELINE_SQL):
-        text, citation, extra = _timeline_entry(connection, kind, number)
+        text, citation, extra = connection.execute(TIMELINE_ENTRY_SQL[kind], (number,)).get
         date, time = format_local_time(at).rsplit(" ", 1)
         if date != day:
             day = date
@@ -593,9 +588,3 @@ def _markdown_timeline(connection: apsw.Connection) -> Iterator[str]:
         )
     if not day:
         yield "\nNone.\n"
-
-
-def _timeline_entry(connection: apsw.Connection, kind: str, number: int) -> tuple[Any, ...]:
-    """Return the text, the citation and the addition of an entry of the timeline."""
-    found: tuple[Any, ...] = connection.execute(TIMELINE_ENTRY_SQL[kind], (number,)).get
-    return found

@@ -60,7 +60,9 @@ class StagedDocument:
         self._connection = database.connection
         try:
             self._attach_scratch()
-            self._prepare_scratch()
+            self._connection.execute("PRAGMA staged.journal_mode = OFF")
+            self._connection.execute("PRAGMA staged.synchronous = OFF")
+            self._connection.execute("CREATE TABLE staged.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
             self._stage_rows()
             for table in EXPORT_TABLES:
                 if table not in ("history", "history_row"):  # they were checked while they were read
@@ -108,12 +110,6 @@ class StagedDocument:
             raise StorageError(
                 f"Nothing can be written to {folder}: {error.strerror}.", "Nothing was changed."
             ) from None
-
-    def _prepare_scratch(self) -> None:
-        """Set the scratch database up, with the table of counters."""
-        self._connection.execute("PRAGMA staged.journal_mode = OFF")
-        self._connection.execute("PRAGMA staged.synchronous = OFF")
-        self._connection.execute("CREATE TABLE staged.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
 
     def _stage_rows(self) -> None:
         """Read the whole document into the scratch database."""
@@ -653,7 +649,10 @@ class Import:
         if os.path.exists(path) and os.path.samefile(path, database.path):
             raise InvalidInput("That is this memory itself.", "Name an export, a backup or another memory's file.")
         self.database = database
-        self.name = _import_name(path)
+        name = os.path.basename(path)
+        for ending in (".gz", ".json", ".db"):
+            name = name.removesuffix(ending)
+        self.name = "-".join(name.split())[:60] or "file"
         self._replace = strategy == "replace"
         source = open_import_source(path)
         self._staged = StagedDocument(database, source)
@@ -788,11 +787,3 @@ TITLE_SQL = {
 
 def _cite_record(kind: str, number: int | None) -> str:
     return "" if number is None or kind == "commit" else cite(kind, number)
-
-
-def _import_name(path: str) -> str:
-    """Return the name of an import: the file's name without its endings, short, one word."""
-    name = os.path.basename(path)
-    for ending in (".gz", ".json", ".db"):
-        name = name.removesuffix(ending)
-    return "-".join(name.split())[:60] or "file"

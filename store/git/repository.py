@@ -9,13 +9,12 @@ import heapq
 import itertools
 import os
 import re
-import stat
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from store.base.runtime import IsCancelled, never_cancelled, read_file_stamp
+from store.base.runtime import IsCancelled, never_cancelled, read_file_stamp, read_plain_file
 from store.git.process import GitError, GitProcess, ObjectNeverFetched, run_git
 
 # Where git has the files and the lines of an earlier commit now: what was renamed, and how lines moved.
@@ -173,14 +172,14 @@ def git_folders(root: str) -> tuple[str, str] | None:
     """
     own = os.path.join(root, ".git")
     if not os.path.isdir(own):
-        pointer = _read_plain_file(own, _POINTER_BYTES)
+        pointer = read_plain_file(own, _POINTER_BYTES)
         if pointer.startswith(b"gitdir:") and b"\0" not in pointer:
             own = os.path.join(root, os.fsdecode(pointer.removeprefix(b"gitdir:").strip()))
         elif os.path.isdir(os.path.join(root, "objects")):
             own = root
         else:
             return None
-    shared = os.fsdecode(_read_plain_file(os.path.join(own, "commondir"), _POINTER_BYTES).strip())
+    shared = os.fsdecode(read_plain_file(os.path.join(own, "commondir"), _POINTER_BYTES).strip())
     return own, os.path.normpath(os.path.join(own, shared)) if shared else own
 
 
@@ -190,7 +189,7 @@ def shallow_boundary(root: str) -> list[str]:
     found = git_folders(root)
     return (
         sorted(
-            _read_plain_file(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split()
+            read_plain_file(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split()
         )
         if found
         else []
@@ -225,17 +224,6 @@ def refs_fingerprint(root: str) -> str:
     return f"{own} {shared} {hash(tuple(seen))} {unsettled}"
 
 
-def _read_plain_file(path: str, limit: int) -> bytes:
-    """Return the first `limit` bytes of a plain file; empty for anything else."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return b""
-        with open(path, "rb") as file:
-            return file.read(limit)
-    except (OSError, ValueError):  # ValueError: a NUL in a name from the repository
-        return b""
-
-
 def find_commits_made_here(root: str, branches: bool = False) -> set[str]:
     """Return the shas of commits that were made in this repository's checkouts, by the log of HEAD; with
     `branches` also by the logs of local branches, which outlive a removed worktree. A commit that was moved
@@ -256,7 +244,7 @@ def find_commits_made_here(root: str, branches: bool = False) -> set[str]:
     made: dict[bytes, bytes] = {}  # sha → subject
     moved: dict[bytes, bytes] = {}
     for log in dict.fromkeys(logs):
-        for line in _read_plain_file(log, _LOG_BYTES).split(b"\n"):
+        for line in read_plain_file(log, _LOG_BYTES).split(b"\n"):
             place, _, message = line.partition(b"\t")
             shas, (action, _, subject) = place.split(b" ", 2)[:2], message.partition(b": ")
             if len(shas) == 2 and action.startswith(b"commit"):
@@ -293,14 +281,14 @@ def read_head_sha(root: str) -> str:
     if found is None:
         return ""
     own, shared = found
-    text = _read_plain_file(os.path.join(own, "HEAD"), _POINTER_BYTES).strip()
+    text = read_plain_file(os.path.join(own, "HEAD"), _POINTER_BYTES).strip()
     if text.startswith(b"ref:"):
         name = text.removeprefix(b"ref:").strip()
         if not name.startswith(b"refs/") or b".." in name or b"\0" in name:
             return ""
-        text = _read_plain_file(os.path.join(shared, os.fsdecode(name)), _POINTER_BYTES).strip()
+        text = read_plain_file(os.path.join(shared, os.fsdecode(name)), _POINTER_BYTES).strip()
         if not text:
-            packed = _read_plain_file(os.path.join(shared, "packed-refs"), _LOG_BYTES).splitlines()
+            packed = read_plain_file(os.path.join(shared, "packed-refs"), _LOG_BYTES).splitlines()
             text = next((line.split(b" ")[0] for line in packed if line.endswith(b" " + name)), b"")
     return text.decode("ascii") if len(text) in (40, 64) and text.isalnum() and text.isascii() else ""
 
@@ -315,7 +303,7 @@ def list_head_moves(root: str, sha: str, after: int) -> list[tuple[str, str]] | 
         return None
     moves: list[tuple[str, str]] = []
     there = not sha
-    for line in reversed(_read_plain_file(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
+    for line in reversed(read_plain_file(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
         place, _, message = line.partition(b"\t")
         shas = place.split(b" ", 2)[:2]
         if len(shas) != 2:

@@ -350,7 +350,9 @@ class _IngestRun:
         added: set[str] = set()
         with self._database.write(self._origin, "ingest") as write:
             counts = Counter[str]()  # added to the report when it is committed
-            self._refresh_purges()
+            seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
+            if seen != self._purges:
+                self._purges, self._buried = seen, make_tombstone_test(self._database)
             fresh = [line for line, key in self._batch if self._is_new_line(write, line, key, counts)]
             for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
                 self._write_lines(
@@ -362,12 +364,6 @@ class _IngestRun:
             setattr(self._report, name, getattr(self._report, name) + number)
         self._report.sessions |= added
         self._batch, self._weight = [], 0
-
-    def _refresh_purges(self) -> None:
-        """Read the tombstones, if a text was purged since the last call."""
-        seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
-        if seen != self._purges:
-            self._purges, self._buried = seen, make_tombstone_test(self._database)
 
     def _is_new_line(self, write: Transaction, line: ParsedLine, key: bytes, counts: Counter[str]) -> bool:
         """Tell whether a line is to be written, and count it if not."""

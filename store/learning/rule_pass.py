@@ -230,7 +230,10 @@ def apply_actions(
         elif question := _action_as_of_now(write, turn, action):
             proposed += filter(None, [_propose_action(write, turn, question, inbox)])
     learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
-    write.reason = _learning_reason(turn, learned)
+    verbs = (("remember", "fact"), ("confirm", "fact"), ("propose", "proposal"))
+    written = ((verb, [cite(kind, one) for one in ids]) for (verb, kind), ids in zip(verbs, learned, strict=True))
+    parts = [" ".join([verb, *cited]) for verb, cited in written if cited]
+    write.reason = f"{', '.join(parts)}: {turn.citation}"
     return learned
 
 
@@ -294,14 +297,6 @@ def _action_as_of_now(write: Transaction, turn: Turn, action: LearningAction) ->
         return None
     why = f"it was said before {cite('fact', action.target)} was, and does not agree with it"
     return action._replace(target=None, kind="add", why=why)
-
-
-def _learning_reason(turn: Turn, learned: LearningResult) -> str:
-    """Return the reason of the step of history, in verbs and citations."""
-    verbs = (("remember", "fact"), ("confirm", "fact"), ("propose", "proposal"))
-    written = ((verb, [cite(kind, one) for one in ids]) for (verb, kind), ids in zip(verbs, learned, strict=True))
-    parts = [" ".join([verb, *cited]) for verb, cited in written if cited]
-    return f"{', '.join(parts)}: {turn.citation}"
 
 
 # Texts that a person dismissed: facts removed by an undo, rejected proposals. A turn older than that does not propose

@@ -54,23 +54,6 @@ class LoggedCall(NamedTuple):
     fallback: str = ""
 
 
-def log_model_call(
-    write: Transaction, task: str, model: str, milliseconds: int, answer: str, dropped: str
-) -> None:
-    """Add a call, and delete those that are too old or too many."""
-    write.insert(
-        "model_calls",
-        at=Verbatim(write.at),
-        task=Verbatim(task),
-        model=model[:80],
-        ms=milliseconds,
-        answer=answer[:MAX_LOGGED_ANSWER],
-        dropped=dropped,
-    )
-    write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(days_before(write.at, CALL_LOG_DAYS)),))
-    write.execute("DELETE FROM model_calls WHERE id <= (SELECT max(id) - ? FROM model_calls)", (MAX_LOGGED_CALLS,))
-
-
 def note_last_call(write: Transaction, task: str, column: str, text: str) -> None:
     """Note of the last call of a task why its answer, or a part of it, was not used (column `dropped`), or what was
     used in its place (`fallback`)."""
@@ -129,7 +112,19 @@ def count_model_call(
             " total_ms = total_ms + ?3, kind = ?4, model = ?5, at = ?6",
             (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], Verbatim(write.at)),
         )
-        log_model_call(write, task, model, milliseconds, answer, dropped)
+        write.insert(
+            "model_calls",
+            at=Verbatim(write.at),
+            task=Verbatim(task),
+            model=model[:80],
+            ms=milliseconds,
+            answer=answer[:MAX_LOGGED_ANSWER],
+            dropped=dropped,
+        )
+        write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(days_before(write.at, CALL_LOG_DAYS)),))
+        write.execute(
+            "DELETE FROM model_calls WHERE id <= (SELECT max(id) - ? FROM model_calls)", (MAX_LOGGED_CALLS,)
+        )
 
 
 def count_fallback(database: Database, task: str) -> None:

@@ -13,7 +13,13 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import Conflict, DiskFull, ForeignFile, NotFound, StorageError
 from store.base.state_files import find_known_memory
-from store.database.change_capture import StepHeader, append_step, encode_for_hash, list_table_columns
+from store.database.change_capture import (
+    StepHeader,
+    append_step,
+    encode_for_hash,
+    find_undone_steps,
+    list_table_columns,
+)
 from store.database.connection import explain_sqlite_error
 from store.database.database import Database
 from store.database.files import reserve_path
@@ -31,7 +37,6 @@ from store.upkeep.checks import (
     LOST_STEPS_KEY,
     RecordRow,
     find_rows_without_steps,
-    find_undone_steps,
     is_row_intact,
     reconstruct_records,
 )

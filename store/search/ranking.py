@@ -69,11 +69,6 @@ def latest_or_first(question: str) -> int:
     return bool(_LATEST_PATTERN.search(question)) - bool(_FIRST_PATTERN.search(question))
 
 
-def asks_number_or_time(question: str) -> bool:
-    """Return whether a question asks for a number or a time, which no instruction answers."""
-    return bool(_MEASURE_PATTERN.search(question))
-
-
 def is_only_question(text: str) -> bool:
     """Return whether a text is one question or several, and states nothing beside them."""
     sentences = [one.strip() for one in _SENTENCE_END.split(text) if one.strip()]
@@ -266,7 +261,7 @@ class RankingQuestion:
         self.own = is_about_asker(text)
         self.code = code
         self.several = asks_several(text)
-        self.measure = asks_number_or_time(text)
+        self.measure = bool(_MEASURE_PATTERN.search(text))  # which no instruction answers
         self.end = latest_or_first(text)
 
     def coverage(self, words: frozenset[str]) -> float:

@@ -151,11 +151,6 @@ def _is_rule(line: str) -> bool:
     return len(marks) >= 3 and marks[0] in "-*_=" and not marks.strip(marks[0])
 
 
-def _begins_block(line: str) -> bool:
-    """Return whether a line begins something of its own: an item, a heading, a block."""
-    return bool(_BEGINS.match(line) or _NO_ITEM.match(line))
-
-
 def _end_of_item(lines: Sequence[str], at: int) -> int:
     """Return the index after an item whose first line is just before `at`: indented lines, also after blank ones, and
     lines that go on without indentation."""
@@ -166,7 +161,7 @@ def _end_of_item(lines: Sequence[str], at: int) -> int:
             if after == len(lines) or not lines[after].startswith(("  ", "\t")):
                 return at
             at = after
-        elif line[0] in " \t" or not _begins_block(line):
+        elif line[0] in " \t" or not (_BEGINS.match(line) or _NO_ITEM.match(line)):
             at += 1
         else:
             return at

@@ -377,7 +377,11 @@ class FileRun:
         if self._instead is not None and disk != self._expected:
             raise ChangedMeanwhile
         raw = disk if self._instead is None else self._instead
-        self._refuse_during_git()
+        if doing := git_activity(self._place.path):
+            raise Conflict(
+                f"git is in the middle of {doing}: {self._file.path} is left alone until that is over.",
+                f"Finish it, then sync again. {NOTHING_CHANGED}",
+            )
         file, content = self._parse_file(raw or b"")
         self._version = file.version
         if self._since is not None:
@@ -423,14 +427,6 @@ class FileRun:
             ) from None
         except Unreadable as error:
             raise self._name_file(error) from None
-
-    def _refuse_during_git(self) -> None:
-        """Raise Conflict while git is in the middle of something."""
-        if doing := git_activity(self._place.path):
-            raise Conflict(
-                f"git is in the middle of {doing}: {self._file.path} is left alone until that is over.",
-                f"Finish it, then sync again. {NOTHING_CHANGED}",
-            )
 
     def _parse_file(self, raw: bytes) -> tuple[SectionFile, SectionContent]:
         """Return the file in parts, and what its section holds. Raise InvalidInput or Conflict."""

@@ -63,7 +63,14 @@ class StreamMerge:
                 state.said = f"refused after number {state.seq}: {why}"
             self._team.put_stream(state)
             verified[other] = state.head
-            self._note_clock(state)
+            ahead = self._ahead.get(state.writer, 0)
+            if ahead >= DAY_MS:
+                days = round(ahead / DAY_MS)
+                self.notes.append(
+                    f"{state.display_name}: its clock, or the one here, is wrong: "
+                    f"{days} days ahead. Order is by number, and times"
+                    " count from the arrival, so nothing else comes of it."
+                )
         self._streams.point_refs({other: head for other, head in verified.items() if head})
         if self.rewritten:
             self.merge_all_again(writer)
@@ -154,17 +161,6 @@ class StreamMerge:
             Operation(writer, one.seq, one.at, "gone", one.id) if one.id in erased and one.op != "purge" else one
             for one in (self.read_operations(writer, head) if head else ())
         ]
-
-    def _note_clock(self, state: StreamState) -> None:
-        """Note a clock that is ahead of this machine's by days."""
-        ahead = self._ahead.get(state.writer, 0)
-        if ahead >= DAY_MS:
-            days = round(ahead / DAY_MS)
-            self.notes.append(
-                f"{state.display_name}: its clock, or the one here, is wrong: "
-                f"{days} days ahead. Order is by number, and times"
-                " count from the arrival, so nothing else comes of it."
-            )
 
     def _merge_stream(self, state: StreamState, head: str, signature: Signature) -> None:
         """Bring one stream up to what was fetched, or say why not."""

@@ -524,7 +524,11 @@ class ReplicaReader:
                     "Whoever writes it brings it up to date: `memoranda team replicate ADDRESS`, run once more.",
                 )
             if not connection.execute("SELECT 1 FROM memoranda.readable() LIMIT 1").fetchone():
-                raise self._no_access_error(connection.info.user)
+                role = connection.info.user
+                raise ReplicaError(
+                    f"The role {role} may read no team in {self.place}.",
+                    f"Whoever runs it says what: INSERT INTO memoranda.access VALUES ('{role}', 'TEAM', '*');",
+                )
         except psycopg.Error as error:
             connection.close()
             raise self._access_error(error) from None
@@ -533,13 +537,6 @@ class ReplicaReader:
             raise
         self._connection = connection
         return connection
-
-    def _no_access_error(self, role: str) -> ReplicaError:
-        """Return the error for a role that may read no team."""
-        return ReplicaError(
-            f"The role {role} may read no team in {self.place}.",
-            f"Whoever runs it says what: INSERT INTO memoranda.access VALUES ('{role}', 'TEAM', '*');",
-        )
 
     def _access_error(self, error: psycopg.Error) -> ReplicaError:
         """Return the error for a database that does not let this role read."""

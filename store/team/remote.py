@@ -209,15 +209,6 @@ class Signature(NamedTuple):
         return f"{self.key} {self.who}".strip()
 
 
-def parse_signatures(lines: list[str]) -> dict[str, Signature]:
-    """Parse the signatures that `git log` printed as SIGNATURE_FORMAT, by commit."""
-    found = {}
-    for line in lines:
-        commit, verdict, key, who = (*line.split(" ", 3), "", "", "")[:4]
-        found[commit] = Signature(verdict, key, "".join(letter for letter in who if letter.isprintable()))
-    return found
-
-
 def signature_doubt(state: StreamState, signature: Signature) -> str:
     """Return why what is new of a stream has to wait, empty if nothing is wrong; note a key that is seen for the first
     time."""
@@ -403,9 +394,11 @@ class StreamRepository:
             "--no-walk=unsorted",
             f"--format={SIGNATURE_FORMAT}",
         )
-        return parse_signatures(
-            self._run_git(*words, *chosen, detached=True).decode("utf-8", "replace").splitlines()
-        )
+        found = {}
+        for line in self._run_git(*words, *chosen, detached=True).decode("utf-8", "replace").splitlines():
+            commit, verdict, key, who = (*line.split(" ", 3), "", "", "")[:4]
+            found[commit] = Signature(verdict, key, "".join(letter for letter in who if letter.isprintable()))
+        return found
 
     def sign_head(self, writer: str, commit: str) -> str:
         """Replace the newest commit of a writer's stream by a commit signed with the key of git's own settings.

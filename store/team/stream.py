@@ -349,7 +349,8 @@ class SharedRecord:
             return
         op, writer = operation.op, operation.writer
         if op == "purge" and operation.own:
-            self._clear_all()
+            self.__init__(self.id)  # type: ignore[misc]
+            self.purged = True
         elif op in ("add", "change"):
             self.added = self.added or op == "add"
             for name, value in operation.fields.items():
@@ -499,11 +500,6 @@ class SharedRecord:
         record.questions |= parts.get("q", {})
         record.endorsed = set(parts.get("e", ()))
         return record
-
-    def _clear_all(self) -> None:
-        """Forget everything but the identity."""
-        self.__init__(self.id)  # type: ignore[misc]
-        self.purged = True
 
 
 def _reference_order(reference: str) -> tuple[str, int]:

@@ -793,17 +793,11 @@ def _parse_text(text: str, now: str, in_figures: bool) -> str:
     if day is None and not in_figures:
         day = _parse_in_words(rest, here, clock is not None)
     if day is None and not in_figures:
-        return _find_asked_beginning(text, now)
+        terms = normalize_text(text, keep="ñ").split()
+        while terms and terms[0] in _leading_words():
+            del terms[0]
+        return find_beginning(" ".join(terms), now)
     return _format_moment(day + (clock or timedelta())) if day else ""
-
-
-def _find_asked_beginning(text: str, now: str) -> str:
-    """Return the beginning of the time that a text would name in a question: `last summer`, `the first week of
-    June`."""
-    terms = normalize_text(text, keep="ñ").split()
-    while terms and terms[0] in _leading_words():
-        del terms[0]
-    return find_beginning(" ".join(terms), now)
 
 
 @cache

@@ -251,3 +251,12 @@ def _read_table(language: str, table: str) -> dict[str, Any]:
     _, header, rest = _read_language_text(language).partition(f"\n[{table}]\n")
     found: dict[str, Any] = tomllib.loads(rest.partition("\n[")[0]) if header else {}
     return found
+
+
+def remove_between(text: str, begin: str, end: str) -> str:
+    """Return a text without what stands from each `begin` to the `end` behind it."""
+    kept, place = list[str](), 0
+    while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
+        kept.append(text[place:start])
+        place = stop + len(end)
+    return "".join([*kept, text[place:]])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from store.ingest.formats import fence_after_line
+from store.text.words import remove_between
 from store.tools.source import (
     SKIPPED_FOLDERS,
     FoundDecision,
@@ -109,14 +110,14 @@ def parse_bullets(text: str, first: int = 1) -> Iterator[Bullet]:
 
 def _says_something(line: str) -> bool:
     """Tell whether a line is a bullet that says something beside comments; the last comment may end further below."""
-    found = _BULLET.fullmatch(_remove_comments(line).rstrip())
+    found = _BULLET.fullmatch(remove_between(line, "<!--", "-->").rstrip())
     return found is not None and not found["text"].startswith("<!--")
 
 
 def _comment_end(lines: list[str], place: int) -> int:
     """Return the index of the line in which a comment ends that begins in the bullet at `place`; `place` if there
     is none."""
-    if "<!--" in _remove_comments(lines[place]):
+    if "<!--" in remove_between(lines[place], "<!--", "-->"):
         for ahead in range(place + 1, min(place + COMMENT_LINES, len(lines))):
             if "-->" in lines[ahead]:
                 return ahead
@@ -148,21 +149,12 @@ def is_unfilled(text: str) -> bool:
     return all(_LABEL.fullmatch(line) for line in lines)
 
 
-def _remove_comments(text: str) -> str:
-    """Remove the HTML comments from a text."""
-    parts, place = [], 0
-    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
-        parts.append(text[place:start])
-        place = end + 3
-    return "".join([*parts, text[place:]])
-
-
 def prose_paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a text that are neither headings, bullets, code nor comments."""
     found: list[str] = []
     held: list[str] = []
     fence, place = "", 0
-    lines = _remove_comments(text).split("\n")
+    lines = remove_between(text, "<!--", "-->").split("\n")
     while place < len(lines):
         line = lines[place]
         inside, fence = fence, fence_after_line(line, fence)

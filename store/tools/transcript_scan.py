@@ -5,13 +5,13 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any, BinaryIO, NamedTuple
 
 from store.base.errors import MemorandaError
 from store.base.location import saved_transcripts_folder
+from store.base.state_files import replace_whole_file
 from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
 from store.tools.agent_readers import list_transcripts, read_claude_settings
 from store.tools.source import (
@@ -218,20 +218,11 @@ def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:
 def _copy_without_secrets(file: BinaryIO, target: str, at: int) -> None:
     """Write a copy of a transcript without secrets, with the time of the original. Raise OSError."""
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-    part = f"{target}.{os.urandom(4).hex()}"
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        with os.fdopen(handle, "wb") as copy:
-            for line in _read_lines(file):
-                copy.write(_redact_line(line))
-            copy.flush()
-            os.fsync(copy.fileno())
-        os.utime(part, ns=(at, at))
-        os.replace(part, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
-        raise
+    with replace_whole_file(target) as copy:
+        for line in _read_lines(file):
+            copy.write(_redact_line(line))
+        copy.flush()
+        os.utime(copy.fileno(), ns=(at, at))
 
 
 def _read_lines(file: BinaryIO) -> Iterator[bytes]:

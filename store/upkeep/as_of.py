@@ -20,7 +20,7 @@ from store.base.citations import parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.location import Location
-from store.database.change_capture import list_table_columns
+from store.database.change_capture import find_undone_steps, list_table_columns
 from store.database.database import Database
 from store.database.schema import RECORDED_TABLES
 from store.history.compression import create_every_row_view
@@ -197,28 +197,11 @@ def _fill_past(database: Database, seq: int) -> None:
                 sets = ", ".join(f"{name} = ?" for name in names_then)
                 connection.executemany(f"UPDATE past.{table} SET {sets} WHERE {same}", rows)
     connection.execute("CREATE TABLE past.taken_back(seq INTEGER PRIMARY KEY, later INTEGER)")
-    connection.executemany("INSERT INTO past.taken_back VALUES (?, ?)", _undone_steps(database, seq).items())
+    undoes = "SELECT seq, undoes FROM history WHERE undoes IS NOT NULL AND seq <= ? ORDER BY seq"
+    undone = find_undone_steps(dict(database.rows(undoes, (seq,))))
+    connection.executemany("INSERT INTO past.taken_back VALUES (?, ?)", undone.items())
     for index in PAST_INDEXES:
         connection.execute(f"CREATE INDEX {index}")
-
-
-def _undone_steps(database: Database, seq: int) -> dict[int, int | None]:
-    """Return which step had undone which; None for a step that was in force again."""
-    undoes: dict[int, int] = {}
-    later: dict[int, int | None] = {}
-    for step, target in database.rows(
-        "SELECT seq, undoes FROM history WHERE undoes IS NOT NULL AND seq <= ? ORDER BY seq", (seq,)
-    ):
-        undoes[step] = target
-        mark: int | None = step
-        at: int | None = target
-        while (
-            at is not None
-        ):  # as in `change_capture`: what the target had undone itself is in force again, and so on
-            later[at] = mark
-            mark = None if mark is not None else at
-            at = undoes.get(at)
-    return later
 
 
 def _column_definitions(connection: apsw.Connection, table: str) -> str:

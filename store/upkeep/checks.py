@@ -31,7 +31,7 @@ from store.base.errors import ForeignFile
 from store.base.location import MEMORANDA_FOLDER
 from store.base.vocabulary import KIND_NUMBERS
 from store.conversations.extraction_queue import MOST_ATTEMPTS, count_queued_turns
-from store.database.change_capture import encode_for_hash, list_table_columns
+from store.database.change_capture import encode_for_hash, find_undone_steps, list_table_columns
 from store.database.database import Database
 from store.database.files import (
     NETWORK_FILE_SYSTEMS,
@@ -518,23 +518,6 @@ def is_row_intact(row: list[Any], salt: bytes | None, leaf: bytes, purged: int) 
     if purged:
         return salt is None
     return salt is not None and sha256(salt + encode_for_hash(*row)).digest() == leaf
-
-
-def find_undone_steps(undoes: dict[int, int]) -> dict[int, int]:
-    """Return the steps that are undone, and by which: computed from the step that each undo undid, the oldest undo
-    first. An undo that is undone itself restores what it undid."""
-    found: dict[int, int] = {}
-    for seq, target in undoes.items():
-        mark: int | None = seq
-        step: int | None = target
-        while step is not None:
-            if mark is None:
-                found.pop(step, None)
-            else:
-                found[step] = mark
-            mark = None if mark is not None else step
-            step = undoes.get(step)
-    return found
 
 
 # Check the file itself: SQLite's own checks, references between records, and the index against its source.

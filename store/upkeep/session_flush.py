@@ -46,7 +46,11 @@ def propose_consolidation(memory: Memory) -> tuple[int, ...]:
     database = memory.database
     if database.read_only or database.moment or not memory.config["enabled"]:
         return ()
-    state = _facts_state(memory)
+    # another where a fact was added, confirmed, corrected or forgotten
+    row = memory.database.row(
+        "SELECT count(*), coalesce(max(id), 0), coalesce(max(last_confirmed_at), '') FROM facts WHERE status = 'active'"
+    )
+    state = " ".join(map(str, row or ()))
     if state == database.get_meta(_SEEN_FACTS_KEY):
         return ()
     found: tuple[int, ...] = ()
@@ -67,14 +71,6 @@ def consolidate_daily(memory: Memory) -> tuple[int, ...]:
     if last and 0 <= to_ms(memory.now) - to_ms(last) < DAY_MS:
         return ()
     return propose_consolidation(memory)
-
-
-def _facts_state(memory: Memory) -> str:
-    """Return a text that changes when a fact is added, confirmed, corrected or forgotten."""
-    row = memory.database.row(
-        "SELECT count(*), coalesce(max(id), 0), coalesce(max(last_confirmed_at), '') FROM facts WHERE status = 'active'"
-    )
-    return " ".join(map(str, row or ()))
 
 
 # Find other records related to the topic of a checkpoint.
