@@ -261,7 +261,7 @@ class Summaries(RecordTable[Summary]):
         time, fewer where the topic changes, or where the last of them asks what the next one answers. With `all_of_it`
         also those still in the window, and the last few that make no whole group."""
         turns = Turns(self._database)
-        done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
+        done = self._database.number("SELECT max(last) FROM summaries WHERE session = ?", (session,))
         waiting = turns.since(session, done, SUMMARY_BATCH * TURNS_PER_SUMMARY)
         more = len(waiting) == SUMMARY_BATCH * TURNS_PER_SUMMARY
         parts: list[list[Turn]] = []

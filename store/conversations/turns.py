@@ -76,7 +76,7 @@ def expire_turns(database: Database, now: str, days: int) -> int:
                 break  # another process wrote meanwhile, and may have cited one: the rest is left for the next time
             ids = Verbatim(json.dumps(going[start : start + EXPIRE_BATCH]))
             write.execute("DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))", (ids,))
-            gone += database.connection.changes()
+            gone += write.changed_rows()
         time.sleep(EXPIRE_PAUSE_SECONDS)
     return gone
 
@@ -129,7 +129,7 @@ def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: 
     for number, other, origin in list(rows):
         if origin.startswith(HOOK_PREFIX) == of_hook and other.strip() == cleaned:
             write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (b"turn %d" % number,))
-            if write.database.connection.changes():
+            if write.changed_rows():
                 return int(number)
     return 0
 

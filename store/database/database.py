@@ -227,6 +227,14 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
+    def number(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> int:
+        """Return the number in the first column of the first row; 0 if there is none."""
+        return int(self.value(sql, parameters) or 0)
+
+    def newest_step(self) -> int:
+        """Return the number of the newest step of history; 0 before the first."""
+        return self.number("SELECT max(seq) FROM history")
+
     def get_meta(self, key: str) -> str:
         """Return a value of the table `meta`; empty if it is not set."""
         return str(self.value("SELECT value FROM meta WHERE key = ?", (key,)) or "")
@@ -273,6 +281,15 @@ class Database:
                 yield
             finally:
                 self._joined = None
+
+    def delete_before(self, table: str, column: str, moment: str, reason: str) -> int:
+        """Delete the rows whose `column` is before a moment; return how many. Write nothing where there is none."""
+        where = f"FROM {table} WHERE {column} < ?"
+        if not self.value(f"SELECT 1 {where} LIMIT 1", (moment,)):
+            return 0
+        with self.write("agent", reason) as write:
+            write.execute(f"DELETE {where}", (Verbatim(moment),))
+            return write.changed_rows()
 
     def refuse_unwritable(self) -> None:
         """Raise NotOurs, NewerFile or StorageError if this file is read-only."""
@@ -466,6 +483,10 @@ class Transaction:
         if more:
             sql = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2"
             self.execute(sql, (Verbatim(key), more))
+
+    def changed_rows(self) -> int:
+        """Return how many rows the last statement changed."""
+        return self._connection.changes()
 
     def execute_unrecorded(self, sql: str, parameters: Sequence[SqlValue] = ()) -> apsw.Cursor:
         """Run a statement without recording it: for a purge, which rewrites its history as well."""

@@ -767,8 +767,7 @@ class Documents:
 
     def count_documents(self) -> int:
         """Return how many documents the index has."""
-        number: int = self._database.value("SELECT count(*) FROM documents WHERE digest <> x''")
-        return number
+        return self._database.number("SELECT count(*) FROM documents WHERE digest <> x''")
 
     def get_many(self, numbers: Sequence[int]) -> list[Chunk]:
         """Return the chunks of these ids that exist, in no particular order."""

@@ -271,8 +271,7 @@ def note_cited_records(write: Transaction, session: str, reply: str) -> int:
         " AND injection IN (SELECT id FROM injections WHERE session = ?)",
         (Verbatim(json.dumps(sorted(cited))), session),
     )
-    found: int = write.database.connection.changes()
-    return found
+    return write.changed_rows()
 
 
 def list_injections(database: Database, client: str = "", limit: int = 50, session: str = "") -> list[Injection]:

@@ -298,7 +298,7 @@ def answer_facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolA
         "hidden": json.dumps(_unaccepted_file_facts(memory)),
     }
     most = start + limit + MAX_COUNTED_FACTS
-    total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
+    total = memory.database.number(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
     shared, describe = _load_global_facts(memory, caller, holds, parameters), RecordDescriber(memory, caller)
     items = [_fact_item(describe, fact) for fact in shared[start : start + limit]]
     rows = memory.database.column(

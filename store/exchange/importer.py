@@ -91,8 +91,7 @@ class StagedDocument:
 
     def count_staged(self, table: str) -> int:
         """Return how many rows of a table are staged."""
-        found: int = self.database.value(f"SELECT count(*) FROM staged.{table}")
-        return found
+        return self.database.number(f"SELECT count(*) FROM staged.{table}")
 
     def _attach_scratch(self) -> None:
         """Create a private file, attach it and unlink it at once. Raise StorageError."""
@@ -187,7 +186,7 @@ class StagedDocument:
             key = next((column.name for column in self.columns[table] if column.name in ("id", "seq")), "")
             if not key:
                 continue
-            highest = self.database.value(f"SELECT max({key}) FROM staged.{table}") or 0
+            highest = self.database.number(f"SELECT max({key}) FROM staged.{table}")
             if highest > (self.source.sequence.get(table) or 0) and table in self.source.sequence:
                 raise self.source.broken_document(f"the sequence of {table} is behind its rows")
 
@@ -454,8 +453,7 @@ class ImportMerge:
 
     def count_rows(self, which: str) -> int:
         """Return how many rows a FROM and WHERE find."""
-        found: int = self._database.value(f"SELECT count(*) {which}")
-        return found
+        return self._database.number(f"SELECT count(*) {which}")
 
     def count_left_out(self, table: str) -> int:
         """Return how many rows were erased here, or summarise an erased row."""

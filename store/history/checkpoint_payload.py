@@ -67,12 +67,11 @@ def insert_checkpoint(
     """Take a checkpoint of the moment at which this transaction begins; return its id. `session` is the one whose turns
     it holds, the newest unless named."""
     held = gather_contents(write.database, write.at, session)
-    seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
     number = write.insert(
         "checkpoints",
         name=name,
         created_at=Verbatim(write.at),
-        seq=seq,
+        seq=write.database.newest_step(),
         trigger=Verbatim(trigger),
         origin=write.actor,
         level=Verbatim(level),

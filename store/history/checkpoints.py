@@ -101,7 +101,7 @@ class Checkpoints(RecordTable[Checkpoint]):
         used = usage_percent(tokens, window)
         passed, session = passed_threshold(used), clean_text(session)
         query = "SELECT threshold FROM context_usage WHERE session = ?"
-        if (self._database.value(query, (session,)) or 0) == passed:
+        if (self._database.number(query, (session,))) == passed:
             return None
         with self._database.write(actor, "checkpoint") as write:
             before = write.execute(query, (session,)).get or 0
@@ -178,8 +178,7 @@ class Checkpoints(RecordTable[Checkpoint]):
         with self._database.write("agent", "retention") as write:
             write.execute("DELETE FROM context_usage WHERE at < ?", (stale,))
             write.execute(f"DELETE FROM checkpoints WHERE {where}", values)
-            gone: int = self._database.connection.changes()
-            return gone
+            return write.changed_rows()
 
     def remove(self, *numbers: int, actor: str = PERSON_ORIGIN) -> None:
         """Delete checkpoints, whatever took them, all or none; the steps of history stay, and so does what they can be
@@ -187,7 +186,7 @@ class Checkpoints(RecordTable[Checkpoint]):
         with self._database.write(actor, "checkpoint") as write:
             for number in numbers:
                 write.execute("DELETE FROM checkpoints WHERE id = ?", (number,))
-                if not self._database.connection.changes():
+                if not write.changed_rows():
                     raise self.missing(number)
 
     def _has_changed_since(self, since: Checkpoint | None, now: str) -> bool:
@@ -207,8 +206,7 @@ class Checkpoints(RecordTable[Checkpoint]):
 
     def count_automatic(self) -> int:
         """Return how many are automatic."""
-        count: int = self._database.value(f"SELECT count(*) FROM checkpoints WHERE {AUTOMATIC_SQL}")
-        return count
+        return self._database.number(f"SELECT count(*) FROM checkpoints WHERE {AUTOMATIC_SQL}")
 
     def contents(self, number: int) -> CheckpointContents:
         """Return the content of a checkpoint, as it was then. Raise NotFound."""

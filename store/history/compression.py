@@ -497,11 +497,10 @@ def unpack_all_records(connection: apsw.Connection) -> int:
 
 def _newest_packable_step(database: Database, days: int, steps: int) -> int:
     """Return the newest step whose rows may be packed."""
-    old = database.value(
+    old = database.number(
         "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (days_before(database.clock(), days),)
     )
-    newest = database.value("SELECT max(seq) FROM history")
-    return max(old or 0, (newest or 0) - steps)
+    return max(old, database.newest_step() - steps)
 
 
 def _oldest_rows(database: Database, horizon: int, count: int) -> list[PackedRow]:

@@ -325,8 +325,7 @@ def find_moved_facts(database: Database, facts: Iterable[int], since: int) -> di
 
 def next_step_number(write: Transaction) -> int:
     """Return the number that this transaction's step of history will have."""
-    newest: int | None = write.execute("SELECT max(seq) FROM history").get
-    return (newest or 0) + 1
+    return write.database.newest_step() + 1
 
 
 def begin_move(
@@ -515,10 +514,7 @@ class History(RecordTable[Step]):
 
     def newest_step_before(self, moment: str) -> int:
         """Return the newest step before a moment; 0 if there is none."""
-        seq: int | None = self._database.value(
-            "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (moment,)
-        )
-        return seq or 0
+        return self._database.number("SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (moment,))
 
     def actors(self) -> list[tuple[str, int]]:
         """List all actors, and how many steps each has; most first."""

@@ -113,7 +113,7 @@ def read_states_before(database: Database, seq: int) -> tuple[dict[RecordKey, bo
     """
     texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it did not exist
     with database.read_snapshot():
-        newest = database.value("SELECT max(seq) FROM history") or 0
+        newest = database.newest_step()
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
         # packed rows of a record are older than the others
         for table, key, op, text in chain(
@@ -922,7 +922,7 @@ def list_happenings(database: Database, since: str = "", before: str = "") -> li
     """Return what happened to the facts, decisions and tasks that exist after a span of time and differ from what they
     were before it, newest first."""
     history = History(database)
-    end = history.newest_step_before(before) if before else database.value("SELECT max(seq) FROM history") or 0
+    end = history.newest_step_before(before) if before else database.newest_step()
     changes = Plans(database).plan_between(history.newest_step_before(since) if since else 0, end).changes
     kinds = ("fact", "decision", "task", "link")
     return [_happening_of_change(change) for change in changes if change.kind in kinds and change.now]

@@ -329,8 +329,7 @@ class Inbox(Proposals):
 
     def count_waiting(self) -> int:
         """Return how many proposals wait."""
-        found: int = self._database.value("SELECT count(*) FROM proposals WHERE state = 'waiting'")
-        return found
+        return self._database.number("SELECT count(*) FROM proposals WHERE state = 'waiting'")
 
     def origins(self) -> list[tuple[str, int]]:
         """List the origins of waiting proposals, and how many of each; most first."""

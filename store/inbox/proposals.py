@@ -220,7 +220,7 @@ class ProposalAcceptance:
             write.execute(
                 "UPDATE decisions SET status = 'superseded' WHERE id = ? AND status = 'active'", (int(old.target),)
             )
-            old = old if write.database.connection.changes() else None
+            old = old if write.changed_rows() else None
         self.decision = write.insert(
             "decisions",
             iteration_id=None,

@@ -90,13 +90,7 @@ def list_discarded(database: Database, now: str, limit: int = -1) -> list[dict[s
 
 def expire_discarded(database: Database, now: str) -> int:
     """Delete what is older than a day; return how many."""
-    cut = Verbatim(days_before(now, DISCARD_DAYS))
-    if not database.value("SELECT 1 FROM discarded WHERE at < ? LIMIT 1", (cut,)):
-        return 0
-    with database.write("agent", "retention") as write:
-        write.execute("DELETE FROM discarded WHERE at < ?", (cut,))
-        gone: int = database.connection.changes()
-        return gone
+    return database.delete_before("discarded", "at", days_before(now, DISCARD_DAYS), "retention")
 
 
 BATCH_TURNS, BATCH_BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
@@ -368,7 +362,7 @@ class _IngestRun:
     def _is_new_line(self, write: Transaction, line: ParsedLine, key: bytes, counts: Counter[str]) -> bool:
         """Tell whether a line is to be written, and count it if not."""
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
-        if not write.database.connection.changes() or self._is_there(write, line):
+        if not write.changed_rows() or self._is_there(write, line):
             counts["known"] += 1
             return False
         if self._buried(clean_text(line.text)):

@@ -88,7 +88,7 @@ def is_model_due(memory: Memory) -> bool:
 def proposal_room(database: Database) -> int:
     """Return how many more proposals by a model the inbox has room for."""
     sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
-    return MOST_MODEL_PROPOSALS - int(database.value(sql, (f"{MODEL_ORIGIN_PREFIX}*",)))
+    return MOST_MODEL_PROPOSALS - database.number(sql, (f"{MODEL_ORIGIN_PREFIX}*",))
 
 
 @dataclass(slots=True)

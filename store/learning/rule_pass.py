@@ -313,7 +313,7 @@ class DismissedTexts:
 
     def was_dismissed_after(self, turn: Turn, text: str) -> bool:
         """Return whether this text was dismissed after the turn."""
-        newest = self._database.value("SELECT max(seq) FROM history") or 0
+        newest = self._database.newest_step()
         if newest != self._step:
             rows = self._database.rows(
                 "SELECT h.at, r.before ->> 'fact' FROM "

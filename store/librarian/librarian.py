@@ -402,7 +402,7 @@ class Librarian:
         about = f"{last.asked.text} {asked.text}" if last and asked.follows else asked.text
         if chat is not None and not asked.follows and (known := self._find_cached_answer(chat, asked)):
             return known
-        newest = self._memory.database.value("SELECT max(seq) FROM history") or 0
+        newest = self._memory.database.newest_step()
         found = self._retrieve(asked, about)
         first(() if found.nothing else tuple(compose_records(asked, found.quoted, self._memory.now)))
         readable = self._select_readable(found.matches) if chat is not None and not found.unheard else []

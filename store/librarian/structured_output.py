@@ -73,10 +73,7 @@ def list_recent_calls(database: Database, now: str) -> list[LoggedCall]:
 
 def expire_model_calls(database: Database, now: str) -> None:
     """Delete the calls that are older than a day."""
-    cut = days_before(now, CALL_LOG_DAYS)
-    if database.value("SELECT 1 FROM model_calls WHERE at < ? LIMIT 1", (cut,)):
-        with database.write("agent", "model") as write:
-            write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(cut),))
+    database.delete_before("model_calls", "at", days_before(now, CALL_LOG_DAYS), "model")
 
 
 # Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
@@ -142,7 +139,7 @@ def count_fallback(database: Database, task: str) -> None:
 
 def read_model_stats(database: Database, now: str) -> ModelStats:
     """Return the numbers as they are now; counts a few hundred rows at most."""
-    queued: int = database.value(
+    queued = database.number(
         "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
     )
     working = (

@@ -130,7 +130,7 @@ class GlobalFacts:
     def step(self) -> int:
         """The newest step of history of the person's own memory; 0 without one."""
         other = find_personal_memory(self._database)
-        return other.value("SELECT max(seq) FROM history") or 0 if other is not None else 0
+        return other.newest_step() if other is not None else 0
 
     def tally(self, column: str) -> list[tuple[str, int]]:
         """Count the active global facts by `domain` or `origin`."""

@@ -313,7 +313,7 @@ def _read_rows_by_page(
 
 def _read_history(database: Database) -> Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]:
     """Yield (step, n, table, key, [before, after]) of every row of history, packed or not."""
-    newest = database.value("SELECT max(seq) FROM history") or 0
+    newest = database.newest_step()
     source = every_row_view(database)
     for start in range(0, newest, SCAN_PAGE_ROWS):
         for seq, n, table, key, *states in database.rows(

@@ -126,7 +126,7 @@ class Commits(RecordTable[Commit]):
             actor, f"unlink {cite('commit', sha.lower())} {cite('decision', decision)}"
         ) as write:
             write.execute("DELETE FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision))
-            if not self._database.connection.changes():
+            if not write.changed_rows():
                 raise NotFound(f"{cite('commit', sha)} and {cite('decision', decision)} are not linked.")
 
     def links_of_commit(self, number: int) -> list[Link]:
@@ -220,7 +220,7 @@ def add_commit(
         origin,
     )
     write.execute(INSERT_COMMIT, values)
-    return bool(write.database.connection.changes())
+    return bool(write.changed_rows())
 
 
 def reserve_commit_ids(write: Transaction, count: int) -> int:

@@ -112,7 +112,7 @@ def add_commit_links(write: Transaction, links: Iterable[tuple[str, int, str]]) 
             " ON CONFLICT DO NOTHING",
             (Verbatim(kind), Verbatim(GIT_IMPORTER), Verbatim(sha), decision),
         )
-        if write.database.connection.changes():
+        if write.changed_rows():
             made.append(f"link {cite('commit', sha)} {cite('decision', decision)}")
     if made:
         write.reason = (
@@ -281,7 +281,7 @@ class Decisions(RecordTable[Decision]):
                 f"UPDATE decisions SET confirmed_at = ? WHERE id IN ({marks}) AND origin <> ? AND confirmed_at IS NULL",
                 (Verbatim(write.at), *numbers, Verbatim(PERSON_ORIGIN)),
             )
-            if not self._database.connection.changes():
+            if not write.changed_rows():
                 raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")
 
     def ids(

@@ -260,13 +260,7 @@ class Events(RecordTable[Event]):
         """
         if retention_days == 0:
             return 0
-        cut = days_before(now, retention_days)
-        if not self._database.value("SELECT 1 FROM events WHERE created_at < ? LIMIT 1", (cut,)):
-            return 0
-        with self._database.write("agent", "retention") as write:
-            write.execute("DELETE FROM events WHERE created_at < ?", (Verbatim(cut),))
-            gone: int = self._database.connection.changes()
-            return gone
+        return self._database.delete_before("events", "created_at", days_before(now, retention_days), "retention")
 
     def ids(
         self, *, event_type: str = "", iteration_id: int | None = None, since: str = "", limit: int = -1

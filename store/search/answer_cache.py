@@ -78,7 +78,7 @@ class AnswerCache:
         if has_purged_text(self._database, question):  # its words were purged
             return False
         cited = _parse_citations(citations)
-        newest = self._last_step()
+        newest = self._database.newest_step()
         since = newest if seq is None else seq
         basis = self._digest_basis(cited, by)
         found = self._search_hits(question, answer)
@@ -126,7 +126,7 @@ class AnswerCache:
     def usage_counts(self) -> tuple[int, int, int]:
         """Return (number of lookups, number of them answered, number of answers cached)."""
         looked, given = (self._database.get_count(name) for name in (LOOKUPS_KEY, ANSWERED_KEY))
-        return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
+        return looked, given, self._database.number("SELECT count(*) FROM answers_cache")
 
     # look up
 
@@ -207,10 +207,6 @@ class AnswerCache:
 
     # what an answer rests on
 
-    def _last_step(self) -> int:
-        """Return the number of the newest step of history, 0 without any."""
-        return self._database.value("SELECT max(seq) FROM history") or 0
-
     def _search_hits(self, question: str, answer: str) -> list[Hit] | None:
         """Return the search hits for the question, without the turns in which it was asked and answered; None if the
         vectors could not be searched although they exist."""
@@ -239,7 +235,7 @@ class AnswerCache:
                 keys.append([table, f"[{one.target}]"])
             if one.kind == "fact":
                 keys.append(["mutes", f"[{one.target}]"])
-        if not keys or self._last_step() <= seq:
+        if not keys or self._database.newest_step() <= seq:
             return False
         rows = self._database.rows(
             f"SELECT 1 FROM {every_row_view(self._database)} AS r WHERE r.seq > ? AND EXISTS"

@@ -224,7 +224,7 @@ class FullTextIndex:
         until the index changes: while a person types, each letter asks for it again."""
         known = self._counted.by_stem
         if stem not in known:
-            number = int(self._database.value(f"SELECT doc FROM {self.word_table} WHERE term = ?", (stem,)) or 0)
+            number = self._database.number(f"SELECT doc FROM {self.word_table} WHERE term = ?", (stem,))
             if len(known) >= MAX_CACHED_COUNTS or not self._counted.state:
                 return number
             known[stem] = number
@@ -379,7 +379,7 @@ class FullTextIndex:
         sql, parameters = self._build_select(
             f"count(DISTINCT f.rowid & {RECORD_KEY_MASK})", expression, forced, filters, status
         )
-        return int(self._database.value(sql, parameters))
+        return self._database.number(sql, parameters)
 
     def _build_select(
         self,

@@ -308,10 +308,6 @@ class SyncMemory(NamedTuple):
             )
         return DocumentPath(self.base, steps, name)
 
-    def newest_step(self) -> int:
-        """The newest step of history."""
-        return self.database.value("SELECT max(seq) FROM history") or 0
-
     def today(self) -> str:
         return self.database.clock()[:10]
 
@@ -477,7 +473,7 @@ class FileRun:
     ) -> tuple[MergePlan, FileFacts]:
         """Return what a merge of the section does, and the facts that it compares."""
         cited = [item.fact for item in content.items if item.fact is not None]
-        self._planned = self._memory.newest_step()
+        self._planned = self._memory.database.newest_step()
         newest, _ = read_line_digests(self._database, self._file, self._file.version)
         facts = FileFacts(self._database, self._memory.personal, [*base, *newest, *cited])
         review = bool(self._memory.config()["sync.review"]) and self._actor != PERSON_ORIGIN
@@ -491,7 +487,7 @@ class FileRun:
         """Write the changes of a plan to the memory, as one step. Raise ChangedMeanwhile."""
         digests = {item: facts.text_digest(item.text) for one in plan.changes if (item := one.line) is not None}
         with self._database.write(self._actor, "sync") as write:
-            if self._memory.newest_step() != self._planned:
+            if self._memory.database.newest_step() != self._planned:
                 raise ChangedMeanwhile
             if sum(not one.why for one in plan.changes) > MANY_RECORDS:
                 insert_checkpoint(write, f"before: sync {self._file.path}"[:200], "person")
@@ -644,7 +640,7 @@ class Sync:
         of history."""
         if self._database.read_only or not (files := self.files()):
             return []
-        step, day = self._memory.newest_step(), self._memory.today()
+        step, day = self._memory.database.newest_step(), self._memory.today()
         return [
             file.path
             for file in files
@@ -774,5 +770,5 @@ class Sync:
             write.execute(
                 "UPDATE synced_files SET problem = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?"
                 " WHERE id = ?",
-                (str(error), *stamp, self._memory.newest_step(), Verbatim(self._memory.today()), file.id),
+                (str(error), *stamp, self._memory.database.newest_step(), Verbatim(self._memory.today()), file.id),
             )

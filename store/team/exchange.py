@@ -469,7 +469,7 @@ class Team:
         """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked.
         Return the records that were purged, here or by their authors, since what moved was compared."""
         state = self._file.stream_states().get(writer) or StreamState(writer)
-        newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
+        newest = str(self._memory.database.newest_step())
         operations: list[Operation] = []
         name = self._file.get_choice(NAME_KEY)
         if name and name != state.name:

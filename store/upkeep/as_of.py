@@ -94,10 +94,7 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
 
 def _newest_step(memory: Memory, at: str) -> int:
     """Return the newest step up to a moment, that moment included."""
-    seq: int | None = memory.database.value(
-        "SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,)
-    )
-    return seq or 0
+    return memory.database.number("SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,))
 
 
 # the content of the journal at :at, after step :seq; what was ended or undone later was not yet

@@ -442,7 +442,7 @@ def check_history(visit: CheckContext) -> Iterator[Finding]:
         says = f"History was changed from outside: {join_names(problems, len(broken) + len(missing) > len(problems))}."
         yield Finding("history", WRONG, says, *salvage_step(database.path))
         return
-    given = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'history'") or 0
+    given = database.number("SELECT seq FROM sqlite_sequence WHERE name = 'history'")
     if given > newest:
         says = f"The last steps are missing: {given - newest:,} were written after step {newest:,}."
         yield Finding("history", WRONG, says, *salvage_step(database.path))

@@ -21,7 +21,6 @@ from store.conversations.turns import expire_turns
 from store.database.database import Database, Lease, LeaseLost, Transaction
 from store.database.files import create_reserve
 from store.database.tombstones import is_purge_pending
-from store.database.values import Verbatim
 from store.exchange.backups import Backup, is_backup_due, make_backup, tidy_backups
 from store.git.process import GitError
 from store.git.repository import CommitInfo, Repository, find_commits_made_here, refs_fingerprint, shallow_boundary
@@ -195,10 +194,7 @@ def clean_up_memory(memory: Memory, trouble: ReportTrouble = _ignore_report) -> 
         why = "cannot be read, or were not left by this installation, and were kept aside in"
         trouble(f"{lines} of the spool {why} {broken_lines_path(database.path)}.")
     finish_pending_purge(database, trouble)
-    cut = days_before(memory.now, ANSWERS_DAYS)
-    if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
-        with database.write("agent", "answers") as write:
-            write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
+    database.delete_before("answers", "at", days_before(memory.now, ANSWERS_DAYS), "answers")
     if database.value("SELECT 1 FROM model_calls LIMIT 1"):
         expire_model_calls(database, memory.now)
 
