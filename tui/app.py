@@ -56,7 +56,7 @@ LAST_KEY_SECONDS = 0.5  # maximum time that it waits
 # for how long a key does not remove a warning: it was typed before it could be read
 WARNING_SECONDS = 1.5
 KEPT_MESSAGES = 200  # that are kept for `:messages`
-FIRST_FACTS_SECONDS = 0.5  # how long the import of all else waits for the first facts
+FIRST_FACTS_SECONDS = 1.0  # how long the import of all else waits for the first facts
 RESTING_SECONDS = 30.0  # seconds without a key or the mouse after which little is looked at
 
 
@@ -401,6 +401,7 @@ class Memoranda(SaysDefects, App[int]):
 
     def _show_main(self) -> None:
         """Import what shows a memory, and show it."""
+        self.hold_keys()  # anew: they are for it
         from tui.main_screen.screen import MainScreen
 
         self.modeller = self.modeller or MainScreen.make_modeller(self._model_told)

@@ -185,6 +185,13 @@ def test_a_signal_from_outside(story: Story, number: signal.Signals, status: int
             assert after(terminal) == ""
 
 
+def test_the_first_facts_are_drawn_before_all_else_is_imported(story: Story) -> None:
+    """The glyph of the cursor is hollow where a list has no focus, as before there is anything to act with."""
+    with started(story) as terminal:
+        hollow, full = (terminal.output.find(glyph.encode()) for glyph in "▹▸")
+        assert 0 < hollow < full
+
+
 def test_keys_that_come_all_at_once_are_for_what_they_open(story: Story) -> None:
     """As a slow line sends them: `f` and `c` of a query must not forget and correct, `f` and `y` not forget and confirm
     a fact of the pane before, enter not run what the palette showed first; the key before quitting is kept."""
