@@ -3,6 +3,7 @@ that are empty, foreign, newer or broken."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -30,6 +31,7 @@ from tui.input.completion import complete_typed
 from tui.lists.record_rows import ROOMY_LIST
 from tui.main_screen.background import POLL_SECONDS
 from tui.main_screen.places import OTHERS_SECONDS
+from tui.panes.facts import read_first_facts
 from tui.render.lines import StyledLine as DescribedLine
 from tui.screens.base import FRAME_SECONDS
 from tui.screens.dialogs import Form
@@ -220,6 +222,16 @@ class TestStart:
         app = Memoranda(locate(os.fspath(tmp_path / "new.db"), {}, "/"), "/", Clock())
         async with app.run_test(size=WIDE) as pilot:
             await Person(app, pilot).until(lambda: Person(app, pilot).sees("No facts yet. a adds the first one"))
+
+    def test_none_of_a_memory_that_is_not_ours(self, story: Story, tmp_path: Path) -> None:
+        """Neither of a file of somebody else, nor of one that took the place of ours."""
+        theirs = tmp_path / "theirs.db"
+        assert read_first_facts(locate(os.fspath(story.path), {}, "/"), Clock()) is not None
+        shutil.copy(story.path, theirs)
+        assert read_first_facts(locate(os.fspath(theirs), {}, "/"), Clock()) is None
+        Memory.open(os.fspath(tmp_path / "ours.db")).close()
+        theirs.replace(tmp_path / "ours.db")
+        assert read_first_facts(locate(os.fspath(tmp_path / "ours.db"), {}, "/"), Clock()) is None
 
     async def test_all_else_comes_where_they_cannot_be_read_soon(
         self, story: Story, monkeypatch: pytest.MonkeyPatch

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from itertools import chain
 from typing import Any
+
+import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.base.models import Decision, Task
+from store.base.state_files import find_known_memory
 from store.base.vocabulary import TASK_STATUS_LABELS, pack_key
 from store.history.compression import every_row_view
 from store.memory import Memory
 from store.search.lookup import records_by_key
+from store.trust.ownership import read_identity
 from tui.input.key_table import fill_in_keys
 from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
 from tui.lists.record_rows import KeyedRows, RowHeading, RowLine, entry_lines, fact_lines, task_lines
@@ -86,16 +91,21 @@ def read_facts(reading: Reading) -> Loaded:
 
 
 def read_first_facts(location: Location, clock: Clock) -> Loaded | None:
-    """Return the first facts of a memory, to show while all that acts on them is imported; None where it cannot be
-    opened, which the main screen explains."""
+    """Return the first facts of a memory that is ours and is only looked at, to be shown while all that acts on them is
+    imported; None where that cannot be: the main screen explains why."""
+    known, looked = find_known_memory(location.path), copy(location)
+    looked.look = True
     try:
-        with Memory(location, "app", clock, create=False) as memory:
+        with Memory(looked, "app", clock) as memory:
+            identity = read_identity(memory.database.connection)
+            if not location.look and (known is None or known.identity != identity):
+                return None
             now = memory.now
             groups = read_groups(memory, View(), now, FIRST_ROWS)
             keys = array("q", chain.from_iterable(some for _, some in groups))
             records = records_by_key(memory.database, list(keys))
             counts = {} if keys else count_facts(memory, now)
-    except MemorandaError:
+    except (MemorandaError, apsw.Error):  # such as of a file that an earlier build made
         return None
 
     def draw(fact: Any, width: int) -> list[RowLine]:
