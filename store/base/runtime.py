@@ -58,6 +58,14 @@ def read_file_identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def read_file_size(path: str) -> int | None:
+    """Return the size of a file in bytes; None if it is missing or cannot be looked at."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
+
+
 def read_plain_file(path: str, most: int, *, tail: bool = False) -> bytes:
     """Return the first bytes of a plain file, or the last with `tail`, at most so many; none where there is no such
     file, or it cannot be read."""

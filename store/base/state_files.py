@@ -220,13 +220,18 @@ def delete_state(name: str) -> None:
         pass  # nothing was stored, or nothing can be changed there
 
 
+def state_folder_error() -> StorageError:
+    """Return the error for the last state that could not be stored."""
+    return StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
+
+
 def load_installation_key() -> bytes:
     """Return this installation's own key, created at first use. Raise StorageError where it cannot be stored."""
     if not (found := read_state(INSTALLATION_KEY)):
         write_state(INSTALLATION_KEY, os.urandom(32).hex(), once=True)
         found = read_state(INSTALLATION_KEY)
     if INSTALLATION_KEY in _state_in_process:
-        raise StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
+        raise state_folder_error()
     return bytes.fromhex(found)
 
 

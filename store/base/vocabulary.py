@@ -1,5 +1,6 @@
 """The closed lists of words that records use, and the letter in each kind's citation."""
 
+from collections.abc import Iterable
 
 # One integer for any record, made of its id and its kind. Lists, the corpus and the screen use it.
 #
@@ -41,6 +42,14 @@ def kind_of_key(key: int) -> str:
 def unpack_key(key: int) -> tuple[str, int]:
     """Return (kind, id) of a key."""
     return _KIND_BY_NUMBER[key % 16], key // 16
+
+
+def group_by_kind(keys: Iterable[int]) -> dict[str, list[int]]:
+    """Return the ids of these keys by kind."""
+    found: dict[str, list[int]] = {}
+    for key in keys:
+        found.setdefault(_KIND_BY_NUMBER[key % 16], []).append(key // 16)
+    return found
 
 
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects", "general", "self_correction")

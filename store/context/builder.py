@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from store.base.citations import Citation, parse_citation
 from store.base.errors import InvalidInput, MemorandaError
-from store.base.models import Turn, format_summary_line
+from store.base.models import Turn
 from store.base.vocabulary import KIND_NUMBERS, pack_key
 from store.context.selection import (
     ANSWER_TOKENS,
@@ -154,7 +154,7 @@ class SentLog:
         with self._database.write(actor, "context") as write:
             number = write.insert(
                 "contexts",
-                at=Verbatim(write.at),
+                at=write.at,
                 session=context.session,
                 turn=context.turn,
                 question=question,
@@ -395,8 +395,7 @@ class ContextBuilder:
             if not shown or summary.last < shown
         ]
         for part in summaries.find_due_turns(session)[-MOST_ACTIVE:]:
-            one = summarize_by_rule(part)
-            entry = format_summary_line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+            entry = summarize_by_rule(part).prompt_line
             if entry and (not shown or part[-1].number < shown):
                 parts.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", entry))
         return parts[-MOST_ACTIVE:]

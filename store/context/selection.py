@@ -17,7 +17,7 @@ from store.database.database import Database
 from store.database.tombstones import normal_form
 from store.history.compression import every_row_view
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
-from store.records.facts import Facts, age_state
+from store.records.facts import Facts, fact_age_state
 from store.records.mutes import Mutes
 from store.search.pipeline import Search
 from store.text.fence import format_fence_item, is_suspicious, make_harmless, wrap_in_fence
@@ -282,7 +282,7 @@ class FactCircumstances(NamedTuple):
 def judge_fact(fact: Fact, now: str, known: FactCircumstances) -> tuple[bool, str, str]:
     """Return (whether it may be included, the reason in one word, the reason in words). Permanent reasons are checked
     first, so that the words name what a person would have to change."""
-    old = age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    old = fact_age_state(now, fact)
     days = whole_days_between(now, fact.last_confirmed_at)
     near = "" if known.similarity is None else f" ({known.similarity:.2f} relevant)"
     if fact.status != "active":
@@ -468,7 +468,7 @@ def _fact_piece(one: ConsideredFact, now: str) -> ContextPiece:
     """Return a fact as it is sent: with its citation, its author unless it was the person, and its age since
     confirmation where that matters."""
     fact, cited = one.fact, one.record.citation
-    old = age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    old = fact_age_state(now, fact)
     notes = []
     if fact.origin != PERSON_ORIGIN:
         notes.append(f"by {' '.join(fact.origin.split())[:40]}")

@@ -60,7 +60,7 @@ def _enqueue(write: Transaction, turn: int, task: str) -> None:
     """Add an entry for a task to the queue."""
     write.execute(
         "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (turn, Verbatim(task), Verbatim(write.at)),
+        (turn, Verbatim(task), write.at),
     )
 
 
@@ -96,7 +96,7 @@ def complete_entry(write: Transaction, entry: QueueEntry) -> bool:
     it meanwhile, and its results are not to be written."""
     rules = not entry.task.startswith(MODEL_PREFIX)
     which, number = (f"turn = ? AND {FOR_RULES_SQL}", entry.turn) if rules else ("id = ?", entry.id)
-    there = write.execute(f"DELETE FROM pending_extraction WHERE {which} RETURNING 1", (number,)).get is not None
+    there = write.first(f"DELETE FROM pending_extraction WHERE {which} RETURNING 1", (number,)) is not None
     write.add_to_count(READ_COUNT, int(there and rules))
     return there
 
@@ -124,7 +124,7 @@ def retry_given_up(database: Database) -> int:
     if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
         with database.write("agent", "extraction") as write:
             write.execute(
-                "UPDATE pending_extraction SET attempts = 0, next_at = ? WHERE attempts > 0", (Verbatim(write.at),)
+                "UPDATE pending_extraction SET attempts = 0, next_at = ? WHERE attempts > 0", (write.at,)
             )
     return given_up
 

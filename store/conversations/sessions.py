@@ -268,7 +268,7 @@ class Sessions:
         write.execute(
             "INSERT INTO sessions(id, started_at, cwd) VALUES (?, ?, ?)"
             " ON CONFLICT(id) DO UPDATE SET ended_at = NULL WHERE ended_at IS NOT NULL",
-            (name, Verbatim(write.at), cwd),
+            (name, write.at, cwd),
         )
 
     def _read_sessions(self, where: str, *parameters: object) -> list[Session]:

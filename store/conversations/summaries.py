@@ -81,6 +81,11 @@ class SummaryFields(NamedTuple):
     open_questions: tuple[str, ...] = ()
     by: str = "rules"
 
+    @property
+    def prompt_line(self) -> str:
+        """As `Summary.prompt_line`."""
+        return format_summary_line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
+
 
 def summarize_by_rule(turns: Sequence[Turn]) -> SummaryFields:
     """Return whole sentences of the turns, word for word; one for which there is no room is left out whole. The outcome
@@ -121,12 +126,7 @@ def fit_summary(
     def take(**fields: Any) -> bool:
         nonlocal kept
         more = kept._replace(**fields)
-        fits = (
-            count_tokens(
-                format_summary_line(more.topic, more.discussed, more.outcome, more.decisions, more.open_questions)
-            )
-            <= SUMMARY_TOKENS
-        )
+        fits = count_tokens(more.prompt_line) <= SUMMARY_TOKENS
         kept = more if fits else kept
         return fits
 
@@ -342,9 +342,9 @@ def _are_unchanged(write: Transaction, part: Sequence[Turn]) -> bool:
 def insert_summary(write: Transaction, session: str, first: int, last: int, one: SummaryFields) -> int | None:
     """Write the summary of the turns `first` to `last`, inside a transaction, unless they have one; return its id.
     It is as old as the last of them."""
-    if write.execute("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)).get:
+    if write.first("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)):
         return None
-    at = write.execute("SELECT at FROM turns WHERE session = ? AND number = ?", (session, last)).get or write.at
+    at = write.first("SELECT at FROM turns WHERE session = ? AND number = ?", (session, last)) or write.at
     return write.insert(
         "summaries",
         session=session,
@@ -355,9 +355,7 @@ def insert_summary(write: Transaction, session: str, first: int, last: int, one:
         outcome=one.outcome,
         decisions=Json(list(one.decisions)),
         open_questions=Json(list(one.open_questions)),
-        tokens=count_tokens(
-            format_summary_line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
-        ),
+        tokens=count_tokens(one.prompt_line),
         created_at=Verbatim(min(at, write.at)),
         origin=write.actor if one.by == RULES_ORIGIN else f"{MODEL_ORIGIN_PREFIX}{one.by}",
     )

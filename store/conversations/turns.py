@@ -364,7 +364,7 @@ def insert_turns(
 ) -> list[int]:
     """Add turns at the end of a session, inside a transaction; return their ids. The time of each is `at`, or now; the
     session is created if it is missing, and is under way again. `origin` is the writer's unless given."""
-    last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session,)).get or 0
+    last = write.first("SELECT max(number) FROM turns WHERE session = ?", (session,)) or 0
     ids = []
     for number, turn in enumerate(turns, start=last + 1):
         ids.append(

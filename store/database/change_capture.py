@@ -11,6 +11,7 @@ remembers one fact need not import `json` and `re` for it.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
@@ -65,6 +66,12 @@ def list_table_columns(connection: apsw.Connection, table: str) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
+def read_newest_step(connection: apsw.Connection) -> tuple[int, bytes]:
+    """Return the number and the digest of the newest step of history; 0 without one."""
+    last: Any = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
+    return last or (0, b"")
+
+
 def append_step(
     connection: apsw.Connection,
     changeset: bytes,
@@ -75,8 +82,7 @@ def append_step(
     """Write a changeset into history, inside the transaction that made it; return the number of the step. No text
     is written of the records in `purged`, by table and key. `known` keeps the columns between calls, by version
     of the schema and table."""
-    last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
-    previous_seq, previous_digest = last or (0, b"")
+    previous_seq, previous_digest = read_newest_step(connection)
     seq: int = previous_seq + 1
     try:
         rows, root = _history_rows(connection, changeset, seq, purged, {} if known is None else known)
@@ -153,9 +159,11 @@ def _mark_undone(connection: apsw.Connection, target: int, by: int) -> None:
         step = connection.execute("SELECT undoes FROM history WHERE seq = ?", (step,)).get
 
 
-def find_undone_steps(undoes: dict[int, int]) -> dict[int, int]:
-    """Return the steps that are undone, and by which: computed from the step that each undo undid, the oldest undo
-    first. An undo that is undone itself restores what it undid."""
+def find_undone_steps(connection: apsw.Connection, last: int = sys.maxsize) -> dict[int, int]:
+    """Return the steps that are undone, and by which: computed from the step that each undo undid up to the `last`, the
+    oldest undo first. An undo that is undone itself restores what it undid."""
+    sql = "SELECT seq, undoes FROM history WHERE undoes IS NOT NULL AND seq <= ? ORDER BY seq"
+    undoes: dict[int, int] = dict(connection.execute(sql, (last,)))
     found: dict[int, int] = {}
     for seq, target in undoes.items():
         mark: int | None = seq

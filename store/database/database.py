@@ -357,7 +357,7 @@ class Transaction:
         # records, by table and key, of which history may hold no text
         self.purged: set[tuple[str, str]] = set()
         self._key = Verbatim(sha256(key.encode("utf-8", "replace")).hexdigest()) if key else None
-        self.at = ""
+        self.at = Verbatim()
         self._connection = database.connection
         self._session: Any = None
         self._adopts = False
@@ -385,7 +385,7 @@ class Transaction:
                 "Nothing was changed; close Memoranda and open it again.",
             )
         try:
-            self.at = database.clock()
+            self.at = Verbatim(database.clock())
             # a new session for each transaction: one kept for several misses the changes of other processes
             self._session = apsw.Session(self._connection, "main")
             for table in RECORDED_TABLES:
@@ -459,6 +459,10 @@ class Transaction:
         """Run `execute` and return the rows."""
         return iter(self.execute(sql, parameters))
 
+    def first(self, sql: str, parameters: Sequence[SqlValue] | None = None) -> Any:
+        """Run `execute` and return the first row, or its value where it has one; None without a row."""
+        return self.execute(sql, parameters).get
+
     def column(self, sql: str, parameters: Sequence[SqlValue] | None = None) -> list[Any]:
         """Run `execute` and return the one column of the rows."""
         return [value for (value,) in self.execute(sql, parameters)]
@@ -511,7 +515,7 @@ class Transaction:
     def store_answer(self, *ids: int) -> None:
         """Store the result of this write, the ids that it made, for a retry with its key."""
         if self._key is not None:
-            self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
+            self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=self.at)
 
     def execute_verbatim(self, sql: str, held: str) -> apsw.Cursor:
         """Run one statement on text from history: it was redacted when it was written, and is not again."""
@@ -559,7 +563,7 @@ class Lease:
     def _claim_lease(self, write: Transaction) -> bool:
         """Take or extend the lease, in an open transaction; return whether it is held."""
         now = to_ms(write.at)
-        row = write.execute("SELECT holder, expires_at FROM leases WHERE name = ?", (Verbatim(self._name),)).get
+        row = write.first("SELECT holder, expires_at FROM leases WHERE name = ?", (Verbatim(self._name),))
         if row and row[0] != self._holder:
             left = to_ms(row[1]) - now
             # more time left than a lease can have: the clock was set back, and that holder ended long ago

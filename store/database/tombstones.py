@@ -16,7 +16,6 @@ from unicodedata import combining, normalize
 
 from store.base.errors import Purged
 from store.database.database import Database, Transaction
-from store.database.values import Verbatim
 
 # State of the purges of a memory: the key of their digests, which is random, of this memory alone, and never leaves
 # it, and a note while one is not finished.
@@ -249,7 +248,7 @@ def add_tombstones(write: Transaction, texts: Iterable[str]) -> None:
     for text in texts:
         write.execute(
             "INSERT INTO tombstones(hash, at) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET at = excluded.at",
-            (_tombstone_hash(key, text), Verbatim(write.at)),
+            (_tombstone_hash(key, text), write.at),
         )
 
 

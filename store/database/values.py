@@ -71,7 +71,7 @@ def repair_changeset(raw: bytes) -> bytes:
     while at < len(raw):
         start = at
         if raw[at : at + 1] == b"T":
-            columns, at = _read_varint(raw, at + 1)
+            columns, at = read_varint(raw, at + 1)
             at = raw.index(b"\0", at + columns) + 1
             parts.append(raw[start:at])
             continue
@@ -92,22 +92,24 @@ def _repair_value(raw: bytes, at: int) -> tuple[bytes, int]:
         return raw[start : at + 8], at + 8
     if kind not in (_TEXT_TYPE, _BLOB_TYPE):  # NULL, or a column that did not change
         return raw[start:at], at
-    length, at = _read_varint(raw, at)
+    length, at = read_varint(raw, at)
     if kind == _BLOB_TYPE:
         return raw[start : at + length], at + length
     text = raw[at : at + length].decode("utf-8", "replace").encode()
     return raw[start : start + 1] + _write_varint(len(text)) + text, at + length
 
 
-def _read_varint(raw: bytes, at: int) -> tuple[int, int]:
-    """Return the number at an offset, 7 bits a byte, the highest first; and where it ends."""
+def read_varint(raw: bytes, at: int) -> tuple[int, int]:
+    """Return the number of one to nine bytes at an offset, 7 bits a byte, the highest first; and where it ends."""
     number = 0
-    while True:
+    for _ in range(8):
         byte = raw[at]
         at += 1
         number = number << 7 | byte & 0x7F
         if byte < 0x80:
             return number, at
+    number = number << 8 | raw[at]
+    return number - (1 << 64) if number >> 63 else number, at + 1
 
 
 def _write_varint(number: int) -> bytes:
@@ -231,6 +233,11 @@ def bind_value(value: SqlValue) -> int | float | str | bytes | None:
     if isinstance(value, Json):
         return _dump_json(value.value)
     return value
+
+
+def dump_compact_json(value: object) -> str:
+    """Return a value as JSON without spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _dump_json(value: object) -> str:

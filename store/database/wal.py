@@ -17,6 +17,8 @@ from time import monotonic, sleep
 
 import apsw
 
+from store.base.runtime import read_file_size
+
 # Recoveries after a crash: how often SQLite recovered a log that a killed process, or a power cut, had left.
 #
 # SQLite reports it through its log when the file is next opened; the first write of that process records it in `meta`.
@@ -72,10 +74,7 @@ MAX_SLOWDOWN_SECONDS = 1.0
 
 def wal_length(path: str) -> int:
     """Return the bytes of the log beside the memory at `path`; 0 if there is none."""
-    try:
-        return os.stat(f"{path}-wal").st_size
-    except OSError:
-        return 0
+    return read_file_size(f"{path}-wal") or 0
 
 
 def held_wal_warning(path: str) -> str:

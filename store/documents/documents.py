@@ -629,7 +629,7 @@ def _remove_deleted(
                     "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"
                     " VALUES (?, 0, 0, x'', ?, 1, 0, ?) ON CONFLICT(path) DO UPDATE SET"
                     " size = 0, modified_ns = 0, digest = x'', lines = 0, problem = excluded.problem",
-                    (name, Verbatim(write.at), why),
+                    (name, write.at, why),
                 )
 
 

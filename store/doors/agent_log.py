@@ -63,7 +63,7 @@ def note_agent_session(write: Transaction, session: str, client: str, model: str
         "INSERT INTO agent_sessions(session, client, model, started_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)"
         " ON CONFLICT(session) DO UPDATE SET last_at = excluded.last_at,"
         " model = iif(excluded.model = '', model, excluded.model)",
-        (session, Verbatim(clean_client_name(client)), " ".join(model.split())[:80], Verbatim(write.at)),
+        (session, Verbatim(clean_client_name(client)), " ".join(model.split())[:80], write.at),
     )
 
 
@@ -85,7 +85,7 @@ def note_agent_call(
     it made. The oldest beyond MAX_AGENT_CALLS are deleted."""
     number = write.insert(
         "agent_calls",
-        at=Verbatim(write.at),
+        at=write.at,
         client=Verbatim(clean_client_name(client)),
         session=session,
         door=Verbatim(door),
@@ -221,7 +221,7 @@ def log_injection(write: Transaction, client: str, session: str, made: Pack) -> 
     purged = made.question and has_purged_text(write.database, made.question)
     number = write.insert(
         "injections",
-        at=Verbatim(write.at),
+        at=write.at,
         client=Verbatim(client),
         session=session,
         event=Verbatim(made.event),

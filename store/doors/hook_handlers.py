@@ -53,7 +53,7 @@ from store.doors.pack import (
 from store.doors.trust import POLICY_OFF, get_write_policy
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.records.workflow import active_iteration_id
+from store.records.workflow import active_iteration_id, finish_iteration
 from store.text.words import reduce_to_one_line
 from store.upkeep.session_flush import flush_session
 
@@ -159,8 +159,8 @@ def _add_task(write: Transaction, event: HookEvent, item: TaskEntry) -> list[str
         "tasks",
         text=item.text,
         status=Verbatim(item.status),
-        created_at=Verbatim(write.at),
-        updated_at=Verbatim(write.at),
+        created_at=write.at,
+        updated_at=write.at,
         iteration_id=active_iteration_id(write),
         origin=write.actor,
     )
@@ -170,7 +170,7 @@ def _add_task(write: Transaction, event: HookEvent, item: TaskEntry) -> list[str
         number=Verbatim(item.number),
         said=item.text,
         task=number,
-        seen=Verbatim(write.at),
+        seen=write.at,
     )
     return [cite("task", number)]
 
@@ -197,9 +197,9 @@ def _update_task(
         return []
     write.execute(
         "UPDATE tasks SET status = ?, text = ?, updated_at = ? WHERE id = ?",
-        (Verbatim(wanted), words, Verbatim(write.at), task),
+        (Verbatim(wanted), words, write.at, task),
     )
-    write.execute("UPDATE agent_tasks SET seen = ? WHERE task = ?", (Verbatim(write.at), task))
+    write.execute("UPDATE agent_tasks SET seen = ? WHERE task = ?", (write.at, task))
     return [cite("task", task)]
 
 
@@ -303,7 +303,7 @@ def _ensure_iteration(write: Transaction, table: dict[str, Any], state: dict[str
         "iterations",
         command=_text_or_empty(state.get(mapping["command"])).strip() or "feature",
         description=_text_or_empty(state.get(mapping["description"])).strip(),
-        started_at=Verbatim(write.at),
+        started_at=write.at,
         origin=write.actor,
     )
     _log_event(write, number, table["started"]["event"], "", _map_payload(table["started"]["payload"], state))
@@ -336,16 +336,7 @@ def _complete_iteration(
 ) -> None:
     """Complete an iteration: its phases, its artifacts, and the event that says so."""
     artifacts = state.get(table["iteration"]["artifacts"])
-    write.execute(
-        "UPDATE iterations SET status = ?, completed_at = ?, phases_completed = ?, artifacts = ? WHERE id = ?",
-        (
-            Verbatim("completed"),
-            Verbatim(write.at),
-            Json(phases),
-            Json(artifacts if isinstance(artifacts, list) else []),
-            number,
-        ),
-    )
+    finish_iteration(write, number, "completed", phases, artifacts if isinstance(artifacts, list) else [])
     payload = _map_payload(table["over"]["payload"], state) | {table["over"]["count"]: len(phases)}
     _log_event(write, number, table["over"]["event"], "", payload)
 
@@ -358,7 +349,7 @@ def _log_event(write: Transaction, number: int, event: str, phase: str, payload:
         event_type=event,
         phase=phase,
         payload=Json(payload),
-        created_at=Verbatim(write.at),
+        created_at=write.at,
         origin=write.actor,
     )
 

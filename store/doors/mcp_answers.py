@@ -32,7 +32,7 @@ from store.doors.pack import describe_fact_age
 from store.doors.trust import MCP_ORIGIN, agent_of, clean_client_name, find_worked_on, get_unconfirmed_origin
 from store.memory import Memory
 from store.records.commits import GIT_ORIGIN
-from store.records.facts import age_state
+from store.records.facts import fact_age_state
 from store.records.mutes import MUTE_KINDS
 from store.search.lookup import kind_of_record
 from store.search.pipeline import searchable_text
@@ -356,11 +356,7 @@ class RecordDescriber:
     def is_stale(self, record: Record) -> bool:
         """Return whether it is a fact that nobody confirmed for so long that the person has to be asked."""
         fact = record.own if isinstance(record, GlobalFact) else record
-        return isinstance(fact, Fact) and self.age_of(fact) == "stale"
-
-    def age_of(self, fact: Fact) -> str:
-        """Return its state of ageing (store/records/facts.py)."""
-        return age_state(self._now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+        return isinstance(fact, Fact) and fact_age_state(self._now, fact) == "stale"
 
     def describe_fields(self, record: Record, snippet: str) -> dict[str, Any]:
         """Return what is sent of a record, besides the score of a search."""

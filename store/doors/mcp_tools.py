@@ -55,6 +55,7 @@ from store.memory import Memory
 from store.personal.memory import find_personal_memory
 from store.records.commits import read_moment
 from store.records.facts import AGE_STATES, age_state_sql
+from store.records.table import require_one_of
 from store.search.lookup import get_record, json_with_links, list_part_ids, records_by_key
 from store.search.query_parser import AGEING_WORDS, query_hints, require_valid_query
 from store.text.sentences import extract_statements
@@ -271,8 +272,7 @@ def answer_context(memory: Memory, caller: Caller, given: dict[str, Any]) -> Too
 def answer_facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """Answer the tool memory_facts."""
     status = given.get("status", "active") or "active"
-    if status not in LISTED_STATUSES:
-        raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(LISTED_STATUSES)}.")
+    require_one_of("status", status, LISTED_STATUSES)
     limit, start = given.get("limit", 50), parse_cursor(given.get("cursor", ""))
     # most facts are active: SQLite would take them all from an index, and sort them, to list the newest
     column = "+status" if status in ("active", *AGEING_WORDS) and "domain" not in given else "status"

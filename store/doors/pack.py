@@ -21,7 +21,7 @@ from store.base.clock import format_how_long_ago, whole_days_between
 from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.base.models import Decision, Fact, Summary, Task, format_evidence_note
-from store.base.vocabulary import RECORD_KEY_MASK, pack_key, unpack_key
+from store.base.vocabulary import RECORD_KEY_MASK, group_by_kind, pack_key, unpack_key
 from store.context.selection import FactCircumstances, find_accepted_ids, judge_fact
 from store.conversations.summaries import Summaries
 from store.database.database import Database
@@ -31,7 +31,7 @@ from store.librarian.answer import find_question_names
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
-from store.records.facts import Facts, age_state
+from store.records.facts import Facts, fact_age_state
 from store.records.mutes import Mutes
 from store.search.fulltext import FullTextIndex, QueryTerms
 from store.search.query_parser import CorpusFilters, parse_query
@@ -313,7 +313,7 @@ def fact_line(memory: Memory, fact: Fact, why: str, kind: str = "fact") -> PackL
 
 def describe_fact_age(now: str, fact: Fact) -> str:
     """Return how old a fact is, in the words that go out with it: a stale one is to be asked about."""
-    old = age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    old = fact_age_state(now, fact)
     if old == "stale":
         return f"not confirmed for {whole_days_between(now, fact.last_confirmed_at)} days: ask the person"
     if fact.pinned:
@@ -458,10 +458,7 @@ def _offer_recovery(memory: Memory, client: str) -> tuple[str, list[PackLine]]:
 
 def _lines_of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[PackLine]:
     """Return the records of these keys, in their order, that this agent may be sent."""
-    by_kind: dict[str, list[int]] = {}
-    for key in keys:
-        kind, number = unpack_key(key)
-        by_kind.setdefault(kind, []).append(number)
+    by_kind = group_by_kind(keys)
     facts = select_sendable_facts(memory.database, session, memory.facts.get_many(by_kind.get("fact", [])))
     lines = [fact_line(memory, fact, "") for fact in facts]
     if (shared := memory.globals.get_many(by_kind.get("global", []))) and (

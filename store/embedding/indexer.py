@@ -22,6 +22,7 @@ from store.embedding.model_registry import (
     EmbeddingModel,
     calibrate_cosine,
     count_vector_change,
+    find_model_of,
     get_calibration,
     list_embedding_models,
     list_leftover_slots,
@@ -177,9 +178,7 @@ def embed_queued_passages(
     """
     if database.read_only:
         return IndexResult()
-    mine = next(
-        (model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None
-    )
+    mine = find_model_of(database, provider)
     waiting = database.value("SELECT count(*) FROM embedding_queue")
     run = _IndexRun(database, provider, progress, cancelled, by)
     alone = (
@@ -457,16 +456,16 @@ class _IndexRun:
         meanwhile."""
         if vector is None:
             self.reused += 1
-            row: int | None = write.execute(
-                "UPDATE embeddings SET used_at = ? WHERE digest = ? RETURNING id", (Verbatim(write.at), name)
-            ).get
+            row: int | None = write.first(
+                "UPDATE embeddings SET used_at = ? WHERE digest = ? RETURNING id", (write.at, name)
+            )
             return row
         self.embedded += 1
-        new: int | None = write.execute(
+        new: int | None = write.first(
             "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, ?, ?)"
             " ON CONFLICT(digest) DO UPDATE SET used_at = excluded.used_at RETURNING id",
-            (name, vector.astype("<f4").tobytes(), Verbatim(write.at)),
-        ).get
+            (name, vector.astype("<f4").tobytes(), write.at),
+        )
         return new
 
     def _update_codes(
@@ -518,7 +517,7 @@ def rebuild_vectors(database: Database) -> int:
         write.set_meta(EMBEDDING_ERROR_KEY, "")
         queue_all_passages(write)
         count_vector_change(write)
-        return int(write.execute("SELECT count(*) FROM corpus").get)
+        return int(write.first("SELECT count(*) FROM corpus"))
 
 
 def forget_unused_vectors(write: Transaction) -> int:

@@ -123,6 +123,11 @@ def list_embedding_models(database: Database) -> list[EmbeddingModel]:
     return [EmbeddingModel(*row) for row in found]
 
 
+def find_model_of(database: Database, provider: EmbeddingProvider) -> EmbeddingModel | None:
+    """Return the registered model of a provider; None if it has none."""
+    return next((one for one in list_embedding_models(database) if one.fingerprint == provider.fingerprint), None)
+
+
 def find_serving_model(database: Database) -> EmbeddingModel | None:
     """Return the model whose vectors are searched; None if none serves."""
     return next((model for model in list_embedding_models(database) if model.serving), None)
@@ -160,9 +165,7 @@ def register_model(
     being built, that one is given up.
     """
     database = write.database
-    mine = next(
-        (model for model in list_embedding_models(database) if model.fingerprint == provider.fingerprint), None
-    )
+    mine = find_model_of(database, provider)
     if mine is not None:
         if mine.serving:
             given_up = write.execute("DELETE FROM embedding_models WHERE slot <> ?", (mine.slot,))
@@ -185,7 +188,7 @@ def register_model(
         one=calibration.one,
         mean=calibration.mean,
         serving=int(before is None),
-        created_at=Verbatim(write.at),
+        created_at=write.at,
     )
     queue_all_passages(write)
     count_vector_change(write)
@@ -194,7 +197,7 @@ def register_model(
 
 def switch_serving_model(write: Transaction, model: EmbeddingModel) -> bool:
     """Let `model` serve if nothing is left in the queue; return whether it serves."""
-    if write.execute("SELECT 1 FROM embedding_queue LIMIT 1").get is not None:
+    if write.first("SELECT 1 FROM embedding_queue LIMIT 1") is not None:
         return False
     write.execute("DELETE FROM embedding_models WHERE slot <> ?", (model.slot,))
     write.execute("UPDATE embedding_models SET serving = 1 WHERE slot = ?", (model.slot,))
@@ -221,7 +224,7 @@ def list_leftover_slots(database: Database, keep: str = "") -> list[int]:
 def sweep_slot(write: Transaction, slot: int, after: int) -> int | None:
     """Delete SWEEP_ROWS vectors of a slot with keys above `after`; return the last key deleted, None when none is
     left."""
-    if write.execute("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)).get is not None:
+    if write.first("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)) is not None:
         return None
     write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))
     keys = [

@@ -71,12 +71,8 @@ class OllamaModel:
         installed = self._list_installed()
         self.model = _choose_installed_model(model, installed)
         self.weights = installed.get(self.model) or installed.get(f"{self.model}:latest", "")
-        self.dimension = 0
         rows = list(self.encode([PROBE_TEXT], query=False))
-        try:
-            self.dimension = len(rows[0])
-        except (IndexError, TypeError):
-            self.dimension = 0
+        self.dimension = len(rows[0]) if rows and isinstance(rows[0], list) else 0
         if not self.dimension:
             raise ProviderDown(f"Ollama's model {self.model} makes no vectors.", "ollama pull embeddinggemma")
 

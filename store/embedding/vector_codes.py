@@ -290,7 +290,7 @@ class Vec0CodeStore:
     def drop_store(self, write: Transaction, slot: int) -> None:
         """Drop the table; where the extension cannot be loaded, empty it instead."""
         name = _vec0_table(slot)
-        if write.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).get is None:
+        if write.first("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)) is None:
             return
         if load_vec0(write.database.connection):
             write.execute(f"DROP TABLE {name}")
@@ -402,10 +402,10 @@ def drop_codes(write: Transaction, slots: Iterable[int] = VECTOR_SLOTS) -> None:
 
 def forget_deleted_codes(write: Transaction) -> None:
     """Delete the codes of deleted vectors, leaving no byte, as part of a purge."""
-    if write.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'").get is not None:
+    if write.first("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'") is not None:
         drop_codes(write)  # cheaper than searching through `vec0`, and works where it cannot be loaded
         return
-    if write.execute("SELECT 1 FROM vector_blocks LIMIT 1").get is None:
+    if write.first("SELECT 1 FROM vector_blocks LIMIT 1") is None:
         return
     import numpy as np
 

@@ -153,12 +153,10 @@ class Evidence:
 
     def list_bound(self, kind: str, number: int) -> list[BoundEvidence]:
         """Return what a record is bound to, in order. Raise NotFound."""
-        text = self._database.value(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
-        if text is None and not self._database.value(
-            f"SELECT 1 FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)
-        ):
+        found = self._database.row(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
+        if found is None:
             raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
-        return self._read_states([(pack_key(kind, number), text or "[]")])
+        return self._read_states([(pack_key(kind, number), found[0] or "[]")])
 
     def list_all_bound(self) -> list[BoundEvidence]:
         """Return what active facts and decisions are bound to."""
@@ -319,7 +317,7 @@ class Evidence:
                 )
         places = {item.identity for item in items}
         with self._database.write(actor, f"bind {cite(kind, number)}") as write:
-            status = write.execute(f"SELECT status FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)).get
+            status = write.first(f"SELECT status FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
             if status is None:
                 raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
             if status != "active":
@@ -355,7 +353,7 @@ class Evidence:
 def _read_evidence(write: Transaction, kind: str, number: int) -> list[str]:
     """Return the texts of a record's evidence."""
     found = json.loads(
-        write.execute(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)).get or "[]"
+        write.first(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)) or "[]"
     )
     return [one for one in found if isinstance(one, str)]
 

@@ -25,7 +25,7 @@ import apsw
 from store.base.clock import DAY_MS, format_age, format_how_long_ago, to_ms
 from store.base.errors import BrokenDocument, Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.base.location import BACKUPS_FOLDER
-from store.base.runtime import IsCancelled, never_cancelled
+from store.base.runtime import IsCancelled, never_cancelled, read_file_size
 from store.base.state_files import delete_known_memory
 from store.conversion import convert_memory
 from store.database.connection import explain_sqlite_error, open_connection, require_utf8_path
@@ -35,7 +35,14 @@ from store.database.schema import APPLICATION_ID, SCHEMA_VERSION
 from store.database.values import Verbatim
 from store.exchange.export_reader import is_export, newer_export_error, open_import_source
 from store.exchange.export_schema import EXPORT_TABLES, export_columns
-from store.exchange.exporter import export_rows, export_section, note_export, open_snapshot, publish_file
+from store.exchange.exporter import (
+    export_rows,
+    export_section,
+    note_export,
+    open_snapshot,
+    publish_file,
+    taken_name_error,
+)
 from store.exchange.importer import Import
 from store.trust.ownership import register_copy_of
 
@@ -193,7 +200,7 @@ def seal_backup(database: Database, path: str) -> None:
     with database.write("agent", "backup") as write:
         write.execute(
             "UPDATE backups SET sums = ?, digest = ?, verified_at = ?, problem = '' WHERE name = ?",
-            (Verbatim(json.dumps(sums)), Verbatim(digest), Verbatim(write.at), Verbatim(os.path.basename(path))),
+            (Verbatim(json.dumps(sums)), Verbatim(digest), write.at, Verbatim(os.path.basename(path))),
         )
 
 
@@ -270,7 +277,7 @@ def _describe_backup(
 ) -> Backup:
     """Return a backup as its row of the list and its file tell."""
     path = os.path.join(folder, name)
-    size = _backup_size(path)
+    size = read_file_size(path)
     problem = problem if size is not None else "its file is gone"
     return Backup(name, path, made_at, bool(scheduled), step, size, verified_at, problem)
 
@@ -321,12 +328,12 @@ def save_backup_as(database: Database, path: str, replace: bool = False) -> int:
     bytes. Raise Conflict or StorageError."""
     require_utf8_path(path)
     if not replace and os.path.lexists(path):
-        raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
+        raise taken_name_error(path)
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "Name another file.")
     _copy_memory(database, os.path.abspath(path), replace, never_cancelled)
     note_export(database, path)
-    return _backup_size(path) or 0
+    return read_file_size(path) or 0
 
 
 def _copy_memory(database: Database, path: str, replace: bool, cancelled: IsCancelled) -> int | None:
@@ -435,7 +442,7 @@ def verify_backup(database: Database, path: str | None = None) -> tuple[str, str
         with database.write("agent", "backup") as write:
             write.execute(
                 "UPDATE backups SET verified_at = ?, problem = ? WHERE name = ?",
-                (Verbatim(write.at), problem, Verbatim(listed.name)),
+                (write.at, problem, Verbatim(listed.name)),
             )
     return path, problem
 
@@ -561,11 +568,3 @@ def _make_backup_folder(database: Database) -> str:
     except OSError as error:
         raise StorageError(f"{folder} cannot be made: {error.strerror}.", "Look at the folder above it.") from None
     return folder
-
-
-def _backup_size(path: str) -> int | None:
-    """Return the size of a backup in bytes; None if its file is missing."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return None

@@ -26,7 +26,7 @@ from store.base.errors import BrokenDocument, MemorandaError, NewerFile, NotFoun
 from store.database.connection import guard_connection
 from store.database.files import SQLITE_HEADER
 from store.database.schema import APPLICATION_ID, SCHEMA_VERSION
-from store.database.values import clean_json, clean_text
+from store.database.values import clean_json, clean_text, dump_compact_json
 from store.exchange.export_schema import (
     EXPORT_FORMAT,
     EXPORT_TABLES,
@@ -34,6 +34,7 @@ from store.exchange.export_schema import (
     MOMENT_PATTERN,
     ExportColumn,
     export_columns,
+    list_key_columns,
 )
 from store.exchange.exporter import MARKDOWN_TITLE, open_snapshot
 from store.records.facts import text_hash
@@ -53,7 +54,6 @@ DAMAGE_ERRORS = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 
 def open_import_source(path: str) -> ExportDocument | MemoryFile:
     """Open the document or the memory file at `path`. Raise NotFound, UnsafeFile, StorageError or BrokenDocument."""
-    name = os.path.basename(path)
     try:
         if not os.path.isfile(path):
             if os.path.lexists(path):
@@ -64,8 +64,8 @@ def open_import_source(path: str) -> ExportDocument | MemoryFile:
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.", "Look at its permissions.") from None
     if start == SQLITE_HEADER:
-        return MemoryFile(path, name)
-    return ExportDocument(path, name, compressed=start[:2] == GZIP_START)
+        return MemoryFile(path)
+    return ExportDocument(path, compressed=start[:2] == GZIP_START)
 
 
 def is_export(path: str) -> bool:
@@ -79,15 +79,26 @@ def is_export(path: str) -> bool:
         return False
 
 
-class ExportDocument:
-    """An export being read. Read all of `sections` first; then `schema` and `sequence` are known, and the checksums are
-    verified."""
+class ImportSource:
+    """A file to be imported: its path, its name in errors, and, once `sections` was read, its schema and sequence."""
 
-    def __init__(self, path: str, name: str, compressed: bool) -> None:
-        self.name = name
+    def __init__(self, path: str) -> None:
+        self.name = os.path.basename(path)
         self.path = path
         self.schema = 0
         self.sequence: dict[str, int] = {}
+
+    def broken_document(self, says: str) -> BrokenDocument:
+        """Return the error that says why this file cannot be imported."""
+        return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING_CHANGED)
+
+
+class ExportDocument(ImportSource):
+    """An export being read. Read all of `sections` first; then `schema` and `sequence` are known, and the checksums are
+    verified."""
+
+    def __init__(self, path: str, compressed: bool) -> None:
+        super().__init__(path)
         self._compressed = compressed
         self._line = 0
         self._where = "its first line"
@@ -98,10 +109,6 @@ class ExportDocument:
         with open(self.path, "rb") as raw:
             stream = gzip.GzipFile(fileobj=raw) if self._compressed else raw
             yield from self._read_sections(stream)  # type: ignore[arg-type]  # all that is read of it is lines
-
-    def broken_document(self, says: str) -> BrokenDocument:
-        """Return the error that says why this export cannot be imported."""
-        return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING_CHANGED)
 
     def _next_line(self, file: BinaryIO) -> bytes:
         """Return the next line, with its end; empty after the last."""
@@ -298,18 +305,8 @@ _PAIRS_DECODER = json.JSONDecoder(object_pairs_hook=list, parse_constant=_refuse
 _OBJECT_DECODER = json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_refuse_json_constant)
 
 
-class MemoryFile:
+class MemoryFile(ImportSource):
     """A memory file as a source: a backup, or the file of another project. It is only read."""
-
-    def __init__(self, path: str, name: str) -> None:
-        self.name = name
-        self.path = path
-        self.schema = 0
-        self.sequence: dict[str, int] = {}
-
-    def broken_document(self, says: str) -> BrokenDocument:
-        """Return the error that says why this file cannot be imported."""
-        return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING_CHANGED)
 
     def sections(self) -> Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]:
         """Yield as `Document.sections` does, from one moment of the file."""
@@ -343,10 +340,9 @@ class MemoryFile:
             if not columns:
                 return  # an older schema had no such table
             names = [column.name for column in columns]
-            keys = ", ".join(
-                column.name for column in sorted(columns, key=lambda column: column.key) if column.key
+            rows = connection.execute(
+                f"SELECT {', '.join(names)} FROM {table} ORDER BY {list_key_columns(columns)}"
             )
-            rows = connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {keys}")
             for number, row in enumerate(rows, start=1):
                 plain = (value.hex() if isinstance(value, bytes) else value for value in row)
                 yield number, list(zip(names, plain, strict=True))
@@ -586,6 +582,4 @@ def _check_json(value: Any, kind: str) -> str:
         redacted = clean_json(tree)
     except MemorandaError:
         raise InvalidValue("is nested too deeply") from None
-    return (
-        value if redacted == tree else clean_text(json.dumps(redacted, ensure_ascii=False, separators=(",", ":")))
-    )
+    return value if redacted == tree else clean_text(dump_compact_json(redacted))

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +94,11 @@ def export_columns(connection: apsw.Connection, table: str, schema: str = "main"
             f'SELECT name, upper(type), "notnull", dflt_value, pk FROM {schema}.pragma_table_info(?)', (table,)
         )
     )
+
+
+def list_key_columns(columns: Sequence[ExportColumn]) -> str:
+    """Return the columns of the primary key, in its order, as SQL lists them."""
+    return ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
 
 
 def _parse_sql_literal(text: str) -> str | int:

@@ -31,7 +31,13 @@ from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
 from store.database.files import sync_folder
 from store.database.schema import PACKED_TABLES, SCHEMA_VERSION
-from store.exchange.export_schema import EXPORT_FORMAT, EXPORT_TABLES, EXPORT_VERSION, export_columns
+from store.exchange.export_schema import (
+    EXPORT_FORMAT,
+    EXPORT_TABLES,
+    EXPORT_VERSION,
+    export_columns,
+    list_key_columns,
+)
 from store.history import compression
 from store.history.compression import every_row_view_of
 from store.records.facts import age_state
@@ -163,7 +169,7 @@ def export_rows(connection: apsw.Connection, table: str, schema: str = "main") -
     """Yield the rows of a table as JSON, by primary key; a byte that is not UTF-8 becomes U+FFFD."""
     columns = export_columns(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_column_expression(column.name, column.kind)}" for column in columns)
-    keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
+    keys = list_key_columns(columns)
     for source, condition in _row_sources(connection, table, schema):
         rows = connection.execute(
             f"SELECT CAST(json_object({pairs}) AS BLOB) FROM {source} WHERE {condition} ORDER BY {keys}"
@@ -234,7 +240,7 @@ def save_private_file(path: str, write: Callable[[BinaryIO], None], replace: boo
     if os.path.lexists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise Conflict(f"{path} is not a file, and is left as it is.", "Name a file.")
     if not replace and os.path.lexists(path):
-        raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
+        raise taken_name_error(path)
     part = f"{path}.{os.urandom(4).hex()}.part"
     try:
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -254,6 +260,11 @@ def save_private_file(path: str, write: Callable[[BinaryIO], None], replace: boo
     return size
 
 
+def taken_name_error(path: str) -> Conflict:
+    """Return the error for a file that is not to be replaced unasked."""
+    return Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
+
+
 def publish_file(part: str, path: str, replace: bool = False) -> None:
     """Give a finished file its name, and make it survive a power cut. Raise Conflict or OSError."""
     if replace:
@@ -262,7 +273,7 @@ def publish_file(part: str, path: str, replace: bool = False) -> None:
         try:
             os.link(part, path)
         except FileExistsError:
-            raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.") from None
+            raise taken_name_error(path) from None
         except OSError:  # a file system without links
             os.rename(part, path)
         else:

@@ -27,9 +27,10 @@ from store.database.database import Database, Transaction
 from store.database.files import create_private_file
 from store.database.schema import SCHEMA_VERSION
 from store.database.tombstones import make_tombstone_test
-from store.database.values import SqlValue, Verbatim
+from store.database.values import SqlValue
 from store.exchange.export_reader import ExportDocument, InvalidValue, MemoryFile, RowValidator, open_import_source
 from store.exchange.export_schema import EXPORT_TABLES, ExportColumn, export_columns
+from store.records.table import require_one_of
 
 # A document's rows beside the memory: checked, redacted, in a private scratch database.
 #
@@ -538,7 +539,7 @@ class ImportMerge:
                     "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
                     " ?, d.completed_at)"
                 )
-                parameters.append(Verbatim(write.at))
+                parameters.append(write.at)
             names.append(name)
             values.append(value)
         order = "" if table in END_COLUMNS else " ORDER BY o.ours"
@@ -641,8 +642,7 @@ class Import:
 
     def __init__(self, database: Database, path: str, strategy: str = "mine") -> None:
         """Read it. Raise NotFound, BrokenDocument, NewerFile, InvalidInput or StorageError."""
-        if strategy not in IMPORT_STRATEGIES:
-            raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(IMPORT_STRATEGIES)}.")
+        require_one_of("strategy", strategy, IMPORT_STRATEGIES)
         database.refuse_unwritable()
         if os.path.exists(path) and os.path.samefile(path, database.path):
             raise InvalidInput("That is this memory itself.", "Name an export, a backup or another memory's file.")

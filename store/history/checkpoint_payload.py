@@ -70,7 +70,7 @@ def insert_checkpoint(
     number = write.insert(
         "checkpoints",
         name=name,
-        created_at=Verbatim(write.at),
+        created_at=write.at,
         seq=write.database.newest_step(),
         trigger=Verbatim(trigger),
         origin=write.actor,
@@ -91,7 +91,7 @@ def insert_checkpoint(
 
 def seal_checkpoint(write: Transaction, number: int) -> None:
     """Store the digest of a checkpoint's content, after it was written: nothing else in the memory duplicates it."""
-    text = write.execute(f"SELECT {SEALED_FIELDS} FROM checkpoints WHERE id = ?", (number,)).get
+    text = write.first(f"SELECT {SEALED_FIELDS} FROM checkpoints WHERE id = ?", (number,))
     if text is not None:
         write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (digest_checkpoint(text), number))
 

@@ -104,11 +104,11 @@ class Checkpoints(RecordTable[Checkpoint]):
         if (self._database.number(query, (session,))) == passed:
             return None
         with self._database.write(actor, "checkpoint") as write:
-            before = write.execute(query, (session,)).get or 0
+            before = write.first(query, (session,)) or 0
             write.execute(
                 "INSERT INTO context_usage(session, threshold, at) VALUES (?, ?, ?)"
                 " ON CONFLICT(session) DO UPDATE SET threshold = excluded.threshold, at = excluded.at",
-                (session, passed, Verbatim(write.at)),
+                (session, passed, write.at),
             )
             if passed <= before:
                 return None
@@ -251,7 +251,7 @@ class Checkpoints(RecordTable[Checkpoint]):
         held = self.contents(number)
         if not self._database.read_only:
             with self._database.write(actor, "recover") as write:
-                write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
+                write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (write.at, number))
                 cited = (parse_citation(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
                 count_openings(
                     write,

@@ -26,7 +26,7 @@ from store.base.clock import days_before
 from store.base.errors import DamagedFile
 from store.database.change_capture import encode_for_hash
 from store.database.database import Database, Lease, LeaseLost, Transaction
-from store.database.values import Verbatim
+from store.database.values import Verbatim, dump_compact_json
 
 # Blocks of packed history: their encoding, and the virtual table of SQLite that reads them.
 
@@ -69,7 +69,7 @@ def encode_block(found: list[PackedRow]) -> PackedRow:
 
 def _compress_lines(*values: Any) -> bytes:
     """Compress values, each as a line of JSON; in JSON a newline is never raw."""
-    lines = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
+    lines = [dump_compact_json(value) for value in values]
     return zlib.compress("\n".join(lines).encode(), ZLIB_LEVEL)
 
 
@@ -254,15 +254,17 @@ class PackedRows:
         """Return a decompressed block; the most recently used are kept."""
         block = self._kept.pop(number, None)
         if block is None:
-            block = HistoryBlock(
-                *self._connection.execute(
-                    "SELECT directory, texts, salts FROM history_block WHERE id = ?", (number,)
-                ).get
-            )
+            block = _read_block(self._connection, number)
             if len(self._kept) >= _KEPT_BLOCKS:
                 del self._kept[next(iter(self._kept))]
         self._kept[number] = block
         return block
+
+
+def _read_block(connection: apsw.Connection, number: Any) -> HistoryBlock:
+    """Return a block, decompressed."""
+    sql = "SELECT directory, texts, salts FROM history_block WHERE id = ?"
+    return HistoryBlock(*connection.execute(sql, (number,)).get)
 
 
 class _Cursor:
@@ -463,8 +465,7 @@ def unpack_records(write: Transaction, records: Collection[tuple[str, str]]) -> 
     for block, hashes in list(write.rows("SELECT id, records FROM history_block ORDER BY first_seq")):
         if numbers.isdisjoint(array("I", hashes)):
             continue
-        packed = write.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
-        every = HistoryBlock(*packed).all_rows()
+        every = _read_block(write.database.connection, block).all_rows()
         mine = [row for row in every if (row[TABLE], row[KEY]) in records]
         if not mine:
             continue
@@ -483,9 +484,8 @@ def unpack_all_records(connection: apsw.Connection) -> int:
     salvaged."""
     count = 0
     for (block,) in connection.execute("SELECT id FROM history_block ORDER BY first_seq").fetchall():
-        packed = connection.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
         try:
-            found = HistoryBlock(*packed).all_rows()
+            found = _read_block(connection, block).all_rows()
         except (DamagedFile, ValueError, TypeError, IndexError):
             continue  # its rows are lost, and `mending` reports it
         before = connection.total_changes()

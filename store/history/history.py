@@ -26,7 +26,7 @@ from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
 from store.database.change_capture import list_table_columns
 from store.database.database import Database, Transaction
 from store.database.schema import RECORDED_TABLES
-from store.database.values import Verbatim
+from store.database.values import Verbatim, dump_compact_json
 from store.history.compression import PackedRow, every_row_view, has_unpurged_row, read_step_rows
 from store.personal.memory import require_personal_memory
 from store.records.table import RecordTable
@@ -183,9 +183,7 @@ def apply_edits(write: Transaction, edits: Sequence[RowEdit]) -> list[tuple[str,
             continue
         table = same[0][0]
         keys = shapes[table][0]
-        listed = json.dumps(
-            [_edit_values(edit, names) for edit in same], ensure_ascii=False, separators=(",", ":")
-        )
+        listed = dump_compact_json([_edit_values(edit, names) for edit in same])
         sql = (_insert_sql, _update_sql, _delete_sql)[kind](table, keys, names)
         try:
             turned = {tuple(key) for key in write.execute_verbatim(sql, listed)}
@@ -342,7 +340,7 @@ def _note_move(write: Transaction, move: FactMove) -> None:
     """Insert the note of a move, with what is known of it."""
     known = {name: value for name, value in asdict(move).items() if value not in (None, "")}
     told = {name: Verbatim(value) if isinstance(value, str) else value for name, value in known.items()}
-    write.insert("moves", at=Verbatim(write.at), **told)
+    write.insert("moves", at=write.at, **told)
 
 
 def carry_out_move(
@@ -357,12 +355,7 @@ def carry_out_move(
     Conflict where another process took the move back meanwhile."""
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
-            if (
-                write.execute(
-                    "SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)
-                ).get
-                is None
-            ):
+            if not is_move_begun(write, move):
                 raise Conflict(
                     "Another program took the move back meanwhile; nothing was changed.", "Move it again."
                 )
@@ -388,6 +381,12 @@ def complete_move(write: Transaction, move: FactMove) -> None:
         "UPDATE moves SET state = 'done', fact = ?, own = ?, step = ?, other = ? WHERE token = ?",
         (move.fact, move.own, next_step_number(write), move.other, Verbatim(move.token)),
     )
+
+
+def is_move_begun(write: Transaction, move: FactMove) -> bool:
+    """Tell whether a move is begun still, and neither complete nor taken back."""
+    sql = "SELECT 1 FROM moves WHERE token = ? AND state = 'begun'"
+    return write.first(sql, (Verbatim(move.token),)) is not None
 
 
 def drop_move(write: Transaction, move: FactMove) -> None:
@@ -748,4 +747,4 @@ def read_revertible_rows(database: Database, seq: int) -> tuple[list[PackedRow],
 
 def encode_key(key: Sequence[Any]) -> str:
     """Return a key as history writes it."""
-    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
+    return dump_compact_json(key)

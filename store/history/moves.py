@@ -36,7 +36,7 @@ from store.personal.memory import (
     personal_memory_problem,
     require_personal_memory,
 )
-from store.records.facts import Facts, find_same_fact, insert_fact
+from store.records.facts import Facts, find_same_fact, insert_fact, set_fact_status
 
 GLOBAL_FACT_SCOPE, PROJECT_FACT_SCOPE = "global", "project"
 CARRIED_COLUMNS = (
@@ -74,7 +74,7 @@ class Moves:
             move.own = _copy_fact(
                 far,
                 row,
-                write.execute(IS_MUTED_SQL, (number,)).get,
+                write.first(IS_MUTED_SQL, (number,)),
                 GLOBAL_FACT_SCOPE,
                 again,
                 "in your personal memory",
@@ -97,7 +97,7 @@ class Moves:
 
         def there(far: Transaction, write: Transaction) -> None:
             _read_movable_fact(own, number, "global", seen)
-            far.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
+            set_fact_status(far, number, "forgotten")
             far.reason = f"move {cite('global', number)}"
 
         self._carry_out(own, move, there, again)
@@ -173,9 +173,7 @@ def _finish_move(database: Database, move: FactMove) -> str:
     door, database.door = database.door, move.door  # it is the person's step, by the door where it began
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
-            if not write.execute(
-                "SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)
-            ).get:
+            if not history.is_move_begun(write, move):
                 return ""  # whoever began it has finished it meanwhile
             noted = find_move(own, move.token) if own is not None else None
             if own is None or noted is None:
@@ -229,7 +227,7 @@ def _apply_move_to_project_file(write: Transaction, own: Database, move: FactMov
             raise Conflict(
                 f"{cite('fact', int(move.fact or 0))} changed meanwhile.", "Look at it, and move it again."
             )
-        write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (move.fact,))
+        set_fact_status(write, move.fact, "forgotten")
     ends = [cite("fact", int(move.fact or 0)), cite("global", int(move.own or 0))]
     write.reason = " ".join(["move", *(ends if move.kind == MOVE_OUT else reversed(ends))])
 
@@ -238,7 +236,7 @@ def _copy_fact(write: Transaction, row: dict[str, Any], muted: bool, scope: str,
     """Insert a fact with these values into another file; return its number there."""
     known = find_same_fact(write, row["fact"])
     if known is not None:
-        scoped = write.execute("SELECT scope FROM facts WHERE id = ?", (known,)).get
+        scoped = write.first("SELECT scope FROM facts WHERE id = ?", (known,))
         name = cite("global" if scope == GLOBAL_FACT_SCOPE and scoped == GLOBAL_FACT_SCOPE else "fact", known)
         raise Conflict(f"{name} {where} says that already.", "Forget the one that is not needed.")
     refuse_purged(write, row["fact"], again)
@@ -258,7 +256,7 @@ def _copy_fact(write: Transaction, row: dict[str, Any], muted: bool, scope: str,
         created=row["created_at"],
     )
     if muted:
-        write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=PERSON_ORIGIN)
+        write.insert("mutes", fact_id=number, at=write.at, origin=PERSON_ORIGIN)
     return number
 
 

@@ -49,6 +49,7 @@ from store.history.history import (
     title_of_row,
 )
 from store.records.commits import Commits
+from store.records.table import require_one_of
 
 # Rewind: compute the state of records without a part of history. Nothing is written here.
 #
@@ -690,8 +691,7 @@ class Plans:
         """Return the changes chosen by default: all that neither clash nor are blocked (`replace`); of those, none that
         a person changed since (`mine`, of a plan by `keep_mine`), or only what would become visible again (`add`).
         Raise InvalidInput."""
-        if strategy not in RESTORE_STRATEGIES:
-            raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(RESTORE_STRATEGIES)}.")
+        require_one_of("strategy", strategy, RESTORE_STRATEGIES)
         left_out = [
             index
             for index, change in enumerate(plan.changes)

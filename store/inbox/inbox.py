@@ -280,16 +280,16 @@ class Inbox(Proposals):
             reason=reason,
             origin=question.origin,
             state=Verbatim("waiting"),
-            created_at=Verbatim(write.at),
+            created_at=write.at,
         )
         return number, True
 
-    def propose_and_accept(self, write: Transaction, question: ProposalQuestion) -> tuple[int, bool]:
-        """Propose an addition as part of a transaction and accept it at once, for a person who trusts where it
-        comes from; return (the proposal's id, whether it is new). Nobody confirmed it now, so its age is
-        counted from when it was written."""
+    def propose_arrival(self, write: Transaction, question: ProposalQuestion, trusted: bool) -> tuple[int, bool]:
+        """Propose an addition as part of a transaction, and accept it at once for a person who trusts where it comes
+        from; return (the proposal's id, whether it is new). Nobody confirmed it now, so its age is counted from when it
+        was written."""
         number, new = self.propose_within(write, question)
-        if new:
+        if new and trusted:
             proposal = self.get(number)
             fact = ProposalAcceptance(write, proposal, None, False).accept()
             _settle_proposal(write, number, "accepted", fact)
@@ -302,7 +302,7 @@ class Inbox(Proposals):
         write.execute(
             "UPDATE proposals SET state = 'rejected', decided_at = ? WHERE state = 'waiting' AND kind = 'confirm'"
             " AND origin = ? AND target IN (SELECT value FROM json_each(?))",
-            (Verbatim(write.at), Verbatim(origin), Json(list(facts))),
+            (write.at, Verbatim(origin), Json(list(facts))),
         )
 
     def close_proposal(self, write: Transaction, number: int) -> bool:
@@ -311,7 +311,7 @@ class Inbox(Proposals):
         closed = write.execute(
             "UPDATE proposals SET state = 'rejected', decided_at = ?, asked = '' WHERE id = ? AND state = 'waiting'"
             " RETURNING id",
-            (Verbatim(write.at), number),
+            (write.at, number),
         )
         return closed.get is not None
 
@@ -492,7 +492,7 @@ def _settle_proposal(write: Transaction, number: int, state: str, fact: int | No
     """Record that a proposal was decided, and the fact that it made."""
     write.execute(
         "UPDATE proposals SET state = ?, decided_at = ?, made = ? WHERE id = ?",
-        (Verbatim(state), Verbatim(write.at), fact, number),
+        (Verbatim(state), write.at, fact, number),
     )
 
 

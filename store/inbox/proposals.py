@@ -17,7 +17,7 @@ from store.database.change_capture import PURGED_MARK
 from store.database.database import Transaction
 from store.database.tombstones import decision_text, keyed_digest, normal_form, refuse_purged
 from store.database.values import Json, Verbatim
-from store.records.facts import Facts, clean_fact_text, find_same_fact, insert_fact
+from store.records.facts import Facts, clean_fact_text, find_same_fact, insert_fact, set_fact_status
 from store.records.mutes import pass_on_mute
 from store.records.table import cite_all, require_one_of
 from store.records.tags import merge_tags
@@ -82,12 +82,12 @@ def digest_proposal(
 def find_earlier_proposal(write: Transaction, asked: str, kind: str, question: ProposalQuestion) -> int | None:
     """Return the earlier proposal of the same that still counts: it waits, a person rejected it (and did not say the
     same themselves since), or the fact that resulted is there. A fact that they forgot later counts as rejected."""
-    row = write.execute(
+    row = write.first(
         "SELECT p.id, p.state, coalesce(p.decided_at, ''), f.status FROM proposals AS p"
         " LEFT JOIN facts AS f ON f.id = p.made WHERE p.asked = ? AND (? OR p.origin = ?)"
         " ORDER BY p.state = 'waiting' DESC, p.id DESC LIMIT 1",
         (Verbatim(asked), int(question.anyone), question.origin),
-    ).get
+    )
     if row is None:
         return None
     number, state, decided, status = row
@@ -235,7 +235,7 @@ class ProposalAcceptance:
             status=Verbatim("active"),
             supersedes=int(old.target) if old else None,
             origin=self._proposal.origin,
-            confirmed_at=Verbatim(write.at),
+            confirmed_at=write.at,
         )
 
     def _write_fact(self, instead_of: int | None) -> int:
@@ -346,7 +346,7 @@ class ProposalAcceptance:
         wanted = merge_tags(json.loads(row["tags"]), [*tags, *self._proposal.change.get("tags", ())])
         self._write.execute(
             "UPDATE facts SET last_confirmed_at = ?, evidence = ?, tags = ? WHERE id = ?",
-            (Verbatim(self._write.at), Json(more), Json(wanted), fact),
+            (self._write.at, Json(more), Json(wanted), fact),
         )
         return fact
 
@@ -382,12 +382,10 @@ class ProposalAcceptance:
         """Return the active fact that superseded this one; None if there is none."""
         seen: int | None = fact
         while seen is not None:
-            row = self._write.execute("SELECT status FROM facts WHERE id = ?", (seen,)).get
+            row = self._write.first("SELECT status FROM facts WHERE id = ?", (seen,))
             if row == "active":
                 return seen
-            seen = self._write.execute(
-                "SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)
-            ).get
+            seen = self._write.first("SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen))
         return None
 
 
@@ -396,16 +394,16 @@ def undo_file_change(write: Transaction, proposal: Proposal) -> None:
     that it superseded is active again."""
     if (proposal.origin, proposal.kind) != (FILE_ORIGIN, "confirm"):
         return
-    row = write.execute(
+    row = write.first(
         "SELECT f.supersedes, o.status FROM facts AS f LEFT JOIN facts AS o ON o.id = f.supersedes"
         " WHERE f.id = ? AND f.origin = ? AND f.status = 'active'",
         (proposal.target, Verbatim(FILE_ORIGIN)),
-    ).get
+    )
     if row is None:
         return
-    write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (proposal.target,))
+    set_fact_status(write, proposal.target, "forgotten")
     if row[1] == "superseded":
-        write.execute("UPDATE facts SET status = 'active' WHERE id = ?", (row[0],))
+        set_fact_status(write, row[0], "active")
 
 
 def _combine_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -425,7 +423,7 @@ def _combine_fields(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _read_fact_fields(write: Transaction, fact: int) -> dict[str, Any]:
     """Return the fields of a fact that a merge combines. Raise InvalidInput."""
     names = ("domain", "confidence", "scope", "session", "importance", "pinned", "evidence", "tags")
-    values = write.execute(f"SELECT {', '.join(names)} FROM facts WHERE id = ?", (fact,)).get
+    values = write.first(f"SELECT {', '.join(names)} FROM facts WHERE id = ?", (fact,))
     if values is None:
         raise InvalidInput(f"There is no fact {cite('fact', fact)}.")
     return dict(zip(names, values, strict=True))

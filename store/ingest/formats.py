@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from store.base.errors import StorageError
 from store.database.database import Database, Transaction
-from store.database.values import Verbatim, clean_text
+from store.database.values import clean_text
 
 # The content of a line of a source, in any form: a turn, discardable text, nothing, or an error.
 
@@ -376,7 +376,7 @@ def remember_offset(write: Transaction, path: str, file: BinaryIO, place: Source
     write.execute(
         "INSERT INTO sources(path, size, lines, mark, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT(path) DO UPDATE SET"
         " size = excluded.size, lines = excluded.lines, mark = excluded.mark, at = excluded.at",
-        (source_name(path), place.offset, place.line, mark, Verbatim(write.at)),
+        (source_name(path), place.offset, place.line, mark, write.at),
     )
 
 
@@ -389,7 +389,7 @@ def note_checked_size(database: Database, path: str, size: int) -> None:
         write.execute(
             "INSERT INTO sources(path, size, lines, looked, mark, at) VALUES (?, 0, 0, ?, ?, ?)"
             " ON CONFLICT(path) DO UPDATE SET looked = excluded.looked",
-            (here, size, sha256(b"\0").digest()[:16], Verbatim(write.at)),
+            (here, size, sha256(b"\0").digest()[:16], write.at),
         )
 
 

@@ -427,12 +427,12 @@ def _peek_format(raws: Iterator[RawLine]) -> tuple[Iterator[RawLine], bool]:
 
 def _digest_secret(database: Database) -> bytes:
     """Return the key of this memory's digests of lines; made at the first ingest."""
-    found = database.value("SELECT value FROM meta WHERE key = ?", (INGEST_KEY,))
-    if found is None:
+    found = database.get_meta(INGEST_KEY)
+    if not found:
         with database.write(TRANSCRIPT_ORIGIN, "ingest") as write:
             write.execute(
                 "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)",
                 (Verbatim(INGEST_KEY), Verbatim(os.urandom(16).hex())),
             )
-        found = database.value("SELECT value FROM meta WHERE key = ?", (INGEST_KEY,))
+        found = database.get_meta(INGEST_KEY)
     return bytes.fromhex(found)

@@ -242,7 +242,7 @@ def _confirm_fact(write: Transaction, turn: Turn, number: int) -> bool:
     later = (
         "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1"
     )
-    return write.execute(f"{later} RETURNING 1", (Verbatim(min(turn.at, write.at)), number)).get is not None
+    return write.first(f"{later} RETURNING 1", (Verbatim(min(turn.at, write.at)), number)) is not None
 
 
 def _propose_action(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -> int | None:
@@ -290,7 +290,7 @@ def _action_as_of_now(write: Transaction, turn: Turn, action: LearningAction) ->
     contradict it: the action becomes a proposal of a new fact if it was explicitly asked for, else None."""
     if action.target is None:
         return action
-    confirmed = write.execute("SELECT last_confirmed_at FROM facts WHERE id = ?", (action.target,)).get
+    confirmed = write.first("SELECT last_confirmed_at FROM facts WHERE id = ?", (action.target,))
     if confirmed is not None and turn.at >= confirmed:
         return action
     if not action.found.explicit:
@@ -505,4 +505,4 @@ class _RuleReading(QueueReader):
 
 def is_turn_unchanged(write: Transaction, turn: Turn) -> bool:
     """Return whether a turn's text is still what was read; it may have been purged or redacted since."""
-    return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
+    return bool(write.first("SELECT text FROM turns WHERE id = ?", (turn.id,)) == turn.text)

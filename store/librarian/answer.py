@@ -39,7 +39,7 @@ from store.librarian.question import (
 )
 from store.records.commits import GIT_ORIGIN, Commits
 from store.records.decisions import Decisions
-from store.records.facts import age_state
+from store.records.facts import fact_age_state
 from store.search.lookup import find_records, kind_of_record
 from store.search.pipeline import searchable_text
 from store.search.results import EXACT_HIT, FAR_HIT, SearchAnswer
@@ -471,7 +471,7 @@ def _record_sentence(writer: _SentenceWriter, record: Record) -> str:
     notes = [writer.format_origin(getattr(record, "origin", ""))]
     match record:
         case Fact():  # since when it is not confirmed, unless it is fresh
-            if age_state(writer.now, record.last_confirmed_at, record.confidence, record.pinned) != "fresh":
+            if fact_age_state(writer.now, record) != "fresh":
                 notes.append(say("unconfirmed", writer.format_date(record.last_confirmed_at)))
             notes.append("" if record.status == "active" else record.status)
             notes.append(

@@ -107,11 +107,11 @@ def count_model_call(
             " (?1,1,?2,?3,?3,?4,?5,?6)"
             " ON CONFLICT(task) DO UPDATE SET asked = asked + 1, valid = valid + ?2, last_ms = ?3,"
             " total_ms = total_ms + ?3, kind = ?4, model = ?5, at = ?6",
-            (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], Verbatim(write.at)),
+            (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], write.at),
         )
         write.insert(
             "model_calls",
-            at=Verbatim(write.at),
+            at=write.at,
             task=Verbatim(task),
             model=model[:80],
             ms=milliseconds,
@@ -132,7 +132,7 @@ def count_fallback(database: Database, task: str) -> None:
         write.execute(
             "INSERT INTO model_use(task, fell_back, at) VALUES (?1, 1, ?2)"
             " ON CONFLICT(task) DO UPDATE SET fell_back = fell_back + 1",
-            (Verbatim(task), Verbatim(write.at)),
+            (Verbatim(task), write.at),
         )
         note_last_call(write, task, "fallback", TASK_FALLBACKS.get(task, ""))
 

@@ -147,11 +147,9 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
                 if os.path.lexists(beside):
                     os.unlink(beside)
             return True
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"The disk that holds {path} is full.", "Free some space and try again.") from None
-        raise StorageError(f"{path} cannot be rewritten: {error.strerror}.", "Look at its folder.") from None
-    except apsw.FullError:
+    except (OSError, apsw.FullError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageError(f"{path} cannot be rewritten: {error.strerror}.", "Look at its folder.") from None
         raise DiskFull(f"The disk that holds {path} is full.", "Free some space and try again.") from None
 
 

@@ -181,7 +181,7 @@ def drop_from_index(write: Transaction, paths: Collection[str]) -> set[int]:
     """Remove documents from the index, to be read again; return the vectors made from them."""
     vectors = set[int]()
     for path in paths:
-        number = write.execute("SELECT id FROM documents WHERE path = ?", (Verbatim(path),)).get
+        number = write.first("SELECT id FROM documents WHERE path = ?", (Verbatim(path),))
         if number is None:
             continue
         for (chunk,) in list(write.rows("SELECT id FROM chunks WHERE document_id = ?", (number,))):

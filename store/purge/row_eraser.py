@@ -10,7 +10,7 @@ from store.base.vocabulary import KIND_BY_TABLE, pack_key
 from store.conversations.summaries import drop_summaries
 from store.database.change_capture import PURGED_MARK, PURGED_VALUES, mask_texts_sql
 from store.database.database import Transaction
-from store.database.values import Verbatim
+from store.database.values import Verbatim, dump_compact_json
 from store.embedding.provider import digest_input_text, format_input_text
 from store.embedding.vector_codes import forget_deleted_codes
 from store.history.checkpoint_payload import seal_checkpoint
@@ -63,7 +63,7 @@ def close_empty_proposals(write: Transaction, keys: Iterable[str]) -> None:
         write.execute(
             "UPDATE proposals SET state = 'rejected', decided_at = ?1"
             " WHERE id = ?2 AND state = 'waiting' AND trim(text, ' .!;,') = ?3",
-            (Verbatim(write.at), json.loads(key)[0], Verbatim(PURGED_MARK)),
+            (write.at, json.loads(key)[0], Verbatim(PURGED_MARK)),
         )
 
 
@@ -153,10 +153,10 @@ def scrub_row(write: Transaction, place: RemainingMatch, words: PurgedTexts, cop
     if table == "turns":
         drop_summaries(write, json.loads(place.key))
     names = list_word_columns(database, table)
-    row = write.execute(
+    row = write.first(
         f"SELECT {', '.join(names)} FROM {table} WHERE {row_key_condition(database, table)}",
         (Verbatim(place.key),),
-    ).get
+    )
     if row is not None:
         values = (row,) if len(names) == 1 else row
         changed = _changed_columns(table, dict(zip(names, values, strict=True)), words)
@@ -185,17 +185,22 @@ def _scrub_row_history(write: Transaction, place: RemainingMatch, words: PurgedT
     ):
         if any(words.occur_in(state) for state in states):
             cut = [state and _scrub_state(place.table, state, words) for state in states]
-            write.execute_unrecorded(
-                "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
-                " WHERE seq = ? AND n = ?",
-                (*(Verbatim(state) if state else None for state in cut), seq, n),
-            )
+            replace_step_row(write, seq, n, cut)
+
+
+def replace_step_row(write: Transaction, seq: int, n: int, states: Iterable[str | None]) -> None:
+    """Put cut states in the row of a step, drop its salt and keep its leaf: the chain of digests stays valid without
+    the text."""
+    write.execute(
+        "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2) WHERE seq = ? AND n = ?",
+        (*(Verbatim(state) if state else None for state in states), seq, n),
+    )
 
 
 def _scrub_state(table: str, text: str, words: PurgedTexts) -> str:
     """Return a row's JSON without the words."""
     row = json.loads(text)
-    return json.dumps({**row, **_changed_columns(table, row, words)}, ensure_ascii=False, separators=(",", ":"))
+    return dump_compact_json({**row, **_changed_columns(table, row, words)})
 
 
 def _changed_columns(table: str, row: dict[str, Any], words: PurgedTexts) -> dict[str, Any]:
@@ -236,7 +241,7 @@ def find_cached_vectors(write: Transaction, texts: Iterable[str]) -> set[int]:
     """Return the vectors that were made from exactly these texts, for whichever record."""
     models = write.column("SELECT fingerprint FROM embedding_models")
     names = [digest_input_text(model, format_input_text("fact", "", text)) for model in models for text in texts]
-    found = (write.execute("SELECT id FROM embeddings WHERE digest = ?", (name,)).get for name in names)
+    found = (write.first("SELECT id FROM embeddings WHERE digest = ?", (name,)) for name in names)
     return {number for number in found if number is not None}
 
 

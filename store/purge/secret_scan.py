@@ -18,12 +18,13 @@ from store.conversations.summaries import drop_summaries
 from store.database.database import Database, Transaction
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.database.tombstones import record_removal
-from store.database.values import Verbatim, clean_json, clean_text
+from store.database.values import Verbatim, clean_json, clean_text, dump_compact_json
 from store.embedding.indexer import forget_unused_vectors
 from store.history.checkpoint_payload import seal_checkpoint
 from store.history.compression import every_row_view, unpack_records
 from store.history.history import primary_key
 from store.purge.cleanup import clean_backups
+from store.purge.row_eraser import replace_step_row
 from store.purge.word_search import map_strings
 from store.records.facts import text_hash
 from store.records.table import cite_table_row
@@ -31,11 +32,6 @@ from store.redaction.personal_data import find_personal_data, mask_personal_valu
 from store.redaction.redactor import count_markers, replace_findings
 
 # What a scan looks for in all stored text, and cuts out: secrets, or data about people.
-
-
-def dump_compact_json(value: object) -> str:
-    """Return a value as JSON without spaces."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _cut_personal_data(text: str) -> str:
@@ -254,20 +250,9 @@ def _scrub_record(
 def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: TextScanner) -> None:
     """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays valid without the text."""
     lists = {name for name, as_json in _text_columns(write.database, table) if as_json}
-    rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))
-    for states in rows:
-        texts: list[Verbatim | None] = []
-        for state in states:
-            texts.append(
-                None
-                if state is None
-                else Verbatim(dump_compact_json(_cut_state(json.loads(state), lists, scanner)))
-            )
-        write.execute(
-            "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
-            " WHERE seq = ? AND n = ?",
-            (*texts, seq, n),
-        )
+    for states in list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n))):
+        cut = [state and dump_compact_json(_cut_state(json.loads(state), lists, scanner)) for state in states]
+        replace_step_row(write, seq, n, cut)
 
 
 def _cut_state(state: dict[str, Any], lists: set[str], scanner: TextScanner) -> dict[str, Any]:

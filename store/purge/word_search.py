@@ -30,6 +30,7 @@ from store.database.tombstones import (
     fold_word,
     split_written_words,
 )
+from store.database.values import dump_compact_json
 from store.history.compression import every_row_view
 from store.history.history import primary_key
 from store.purge.registry import (
@@ -144,7 +145,7 @@ class PurgedTexts:
             except ValueError:
                 return self._cut_text(value)
             cut = map_strings(tree, self.cut, self._cut_text)
-            return value if cut == tree else json.dumps(cut, ensure_ascii=False, separators=(",", ":"))
+            return value if cut == tree else dump_compact_json(cut)
         return self._cut_text(value)
 
     def _cut_text(self, text: str) -> str:

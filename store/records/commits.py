@@ -153,12 +153,12 @@ class Commits(RecordTable[Commit]):
 def _link_commit(write: Transaction, commit: int, sha: str, decision: int, link_type: str) -> bool:
     """Link a commit and a decision inside a transaction; return False if they have this link already. Raise
     NotFound, or Conflict if they are linked with another type."""
-    if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
+    if write.first("SELECT 1 FROM decisions WHERE id = ?", (decision,)) is None:
         raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda list decisions`.")
     ends = cite("commit", sha[:SHORT_SHA_LENGTH]), cite("decision", decision)
-    known = write.execute(
+    known = write.first(
         "SELECT link_type FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)
-    ).get
+    )
     if known is not None and known != link_type:
         label = {"relates": "relates to"}.get(known, known)
         raise Conflict(f"{ends[0]} {label} {ends[1]} already.", f"First: memoranda link {ends[0]} {ends[1]} --off")
@@ -177,7 +177,7 @@ def link_implemented(write: Transaction, sha: str, decisions: Sequence[int]) -> 
     """Link a commit that is there to the decisions that it implements, inside a transaction. A link that its message
     made as a mention says so from then on, one of another type stays. Raise NotFound."""
     name = sha.strip().lower()
-    number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
+    number: int = write.first("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),))
     write.reason = f"commit {cite('commit', name[:SHORT_SHA_LENGTH])}"
     for decision in decisions:
         linked = write.execute(
@@ -228,7 +228,7 @@ def reserve_commit_ids(write: Transaction, count: int) -> int:
 
     Commits of the same second (a rebase makes many) are then in the timeline in the order of history.
     """
-    last: int = write.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'commits'), 0)").get
+    last: int = write.first("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'commits'), 0)")
     write.execute("DELETE FROM sqlite_sequence WHERE name = 'commits'")
     write.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('commits', ?)", (last + count,))
     return last + count

@@ -279,7 +279,7 @@ class Decisions(RecordTable[Decision]):
             marks = ", ".join("?" * len(numbers))
             write.execute(
                 f"UPDATE decisions SET confirmed_at = ? WHERE id IN ({marks}) AND origin <> ? AND confirmed_at IS NULL",
-                (Verbatim(write.at), *numbers, Verbatim(PERSON_ORIGIN)),
+                (write.at, *numbers, Verbatim(PERSON_ORIGIN)),
             )
             if not write.changed_rows():
                 raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")

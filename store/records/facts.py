@@ -67,6 +67,11 @@ def age_state(now: str, last_confirmed_at: str, confidence: str, pinned: bool) -
     return "fresh"
 
 
+def fact_age_state(now: str, fact: Fact) -> str:
+    """Return the `age_state` of a fact."""
+    return age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+
+
 def age_state_sql(now: str) -> str:
     """Return the same rule as an SQL expression over a row of facts, with the state's index in AGE_STATES as its value.
 
@@ -118,10 +123,10 @@ def clean_fact_text(text: str) -> str:
 
 def find_same_fact(write: Transaction, fact: str) -> int | None:
     """Return the id of the active fact with this text, in any spelling; None if there is none."""
-    found: int | None = write.execute(
+    found: int | None = write.first(
         "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
         (Verbatim(text_hash(fact)),),
-    ).get
+    )
     return found
 
 
@@ -166,14 +171,19 @@ def insert_fact(
     )
 
 
+def set_fact_status(write: Transaction, number: int | None, status: str) -> None:
+    """Set the status of a fact."""
+    write.execute("UPDATE facts SET status = ? WHERE id = ?", (Verbatim(status), number))
+
+
 def supersede_fact(write: Transaction, number: int, fact: str) -> int:
     """Put a fact, whose text `clean_fact_text` returned, in the place of the active fact `number`, by the
     transaction's actor; return its id. It is muted if the old fact was."""
-    old = write.execute(
+    old = write.first(
         "SELECT domain, confidence, scope, importance, pinned, evidence, tags, session FROM facts WHERE id = ?",
         (number,),
-    ).get
-    write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+    )
+    set_fact_status(write, number, "superseded")
     new = insert_fact(
         write,
         fact,
@@ -201,7 +211,7 @@ def session_for_fact(write: Transaction, named: str) -> str:
     else the open session; empty if none is open. Raise NotFound or Conflict."""
     name = clean_text(named.strip())
     if name:
-        over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
+        over = write.first("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,))
         if over is None:
             raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda session start {name[:60]}")
         if over:
@@ -349,7 +359,7 @@ class Facts(RecordTable[Fact]):
         fact = clean_fact_text(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._require_active(write, [number])
-            if write.execute("SELECT fact FROM facts WHERE id = ?", (number,)).get == fact:
+            if write.first("SELECT fact FROM facts WHERE id = ?", (number,)) == fact:
                 raise InvalidInput(
                     f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it is still true."
                 )
@@ -365,7 +375,7 @@ class Facts(RecordTable[Fact]):
         """Let another active fact take the place of an active one. Raise NotFound or Conflict."""
         with self._database.write(actor, step_reason("replace", cite_all("fact", [number, by]))) as write:
             self._require_active(write, [number, by])
-            write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+            set_fact_status(write, number, "superseded")
             write.execute("UPDATE facts SET supersedes = coalesce(supersedes, ?) WHERE id = ?", (number, by))
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
@@ -383,7 +393,7 @@ class Facts(RecordTable[Fact]):
         with self._database.write(actor, step_reason("forget", cite_all("fact", numbers))) as write:
             self._require_not_forgotten(write, numbers)
             for number in numbers:
-                write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
+                set_fact_status(write, number, "forgotten")
 
     def pin(self, numbers: Sequence[int], pinned: bool = True, *, actor: str = PERSON_ORIGIN) -> None:
         """Pin facts, which then never age, or unpin them. All of them or none."""
@@ -561,7 +571,7 @@ class Facts(RecordTable[Fact]):
         for number in numbers:
             status = self.read_column(write, number)
             if status != "active":
-                newer = write.execute("SELECT max(id) FROM facts WHERE supersedes = ?", (number,)).get
+                newer = write.first("SELECT max(id) FROM facts WHERE supersedes = ?", (number,))
                 follow = f"{cite('fact', newer)} took its place: use that one." if newer else ""
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
 

@@ -30,7 +30,7 @@ class Mutes:
         InvalidInput, and Conflict when all of them are, or one is forgotten."""
         with self._database.write(actor, step_reason("mute", cite_all("fact", numbers))) as write:
             for number in numbers:
-                status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+                status = write.first("SELECT status FROM facts WHERE id = ?", (number,))
                 if status is None:
                     raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda list`.")
                 if status == "forgotten":
@@ -40,7 +40,7 @@ class Mutes:
                 raise Conflict("Muted already.", "`memoranda mute --off` sends them to agents again.")
             for number in dict.fromkeys(numbers):
                 if number not in known:
-                    write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
+                    write.insert("mutes", fact_id=number, at=write.at, origin=actor)
 
     def unmute(self, numbers: Sequence[int], *, actor: str = PERSON_ORIGIN) -> None:
         """Allow facts in contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
@@ -74,12 +74,12 @@ class Mutes:
             )
             fresh = [number for number in there if pack_key("fact", number) not in known]
             for number in fresh:
-                write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
+                write.insert("mutes", fact_id=number, at=write.at, origin=actor)
             for key in others:
                 kind, number = unpack_key(key)
-                if not write.execute(f"SELECT 1 FROM {MUTE_TABLES[kind]} WHERE id = ?", (number,)).get:
+                if not write.first(f"SELECT 1 FROM {MUTE_TABLES[kind]} WHERE id = ?", (number,)):
                     raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
-                write.execute("INSERT OR IGNORE INTO muted(key, at) VALUES (?, ?)", (key, Verbatim(write.at)))
+                write.execute("INSERT OR IGNORE INTO muted(key, at) VALUES (?, ?)", (key, write.at))
             if fresh:
                 write.reason = step_reason("mute", cite_all("fact", fresh))
 
@@ -131,5 +131,5 @@ def pass_on_mute(write: Transaction, old: Iterable[int], new: int) -> None:
         "INSERT INTO mutes(fact_id, at, origin) SELECT ?1, ?2, ?3"
         " WHERE EXISTS (SELECT 1 FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?4)))"
         " AND NOT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?1)",
-        (new, Verbatim(write.at), write.actor, Verbatim(json.dumps(list(old)))),
+        (new, write.at, write.actor, Verbatim(json.dumps(list(old)))),
     )

@@ -44,7 +44,7 @@ class RecordTable(ABC, Generic[Kind]):
     @classmethod
     def read_column(cls, write: Transaction, number: int, column: str = "status") -> Any:
         """Return a column of a record that is never empty, inside a transaction. Raise NotFound."""
-        found = write.execute(f"SELECT {column} FROM {cls.source} WHERE id = ?", (number,)).get
+        found = write.first(f"SELECT {column} FROM {cls.source} WHERE id = ?", (number,))
         if found is None:
             raise cls.missing(number)
         return found

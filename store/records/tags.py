@@ -147,7 +147,7 @@ def _change_tags(
         _require_in_force(write, *record)
     changed = False
     for kind, number in dict.fromkeys(records):
-        old = json.loads(write.execute(f"SELECT tags FROM {TAG_TABLES[kind]} WHERE id = ?", (number,)).get)
+        old = json.loads(write.first(f"SELECT tags FROM {TAG_TABLES[kind]} WHERE id = ?", (number,)))
         new = change(old)
         if new != old:
             write.execute(f"UPDATE {TAG_TABLES[kind]} SET tags = ? WHERE id = ?", (Json(new), number))
@@ -158,13 +158,13 @@ def _change_tags(
 def _require_in_force(write: Transaction, kind: str, number: int) -> None:
     """Raise unless the record exists and is in force; a task always is."""
     table, cited = TAG_TABLES[kind], cite(kind, number)
-    status = write.execute(f"SELECT status FROM {table} WHERE id = ?", (number,)).get
+    status = write.first(f"SELECT status FROM {table} WHERE id = ?", (number,))
     if status is None:
         raise NotFound(f"There is no {kind} {cited}.", f"List them with `memoranda {LIST_COMMANDS[kind]}`.")
     if status == "forgotten":
         raise Conflict(f"{cited} is forgotten already.", "Undo brings it back.")
     if kind != "task" and status != "active":
-        newer = write.execute(f"SELECT max(id) FROM {table} WHERE supersedes = ?", (number,)).get
+        newer = write.first(f"SELECT max(id) FROM {table} WHERE supersedes = ?", (number,))
         raise Conflict(
             f"{cited} is {status}.", f"{cite(kind, newer)} took its place: use that one." if newer else ""
         )

@@ -60,14 +60,12 @@ OPENINGS_SINCE = "openings.since"  # when the first was counted
 
 def count_openings(write: Transaction, keys: Iterable[int]) -> None:
     """Count one opening of each of these records (store/base/vocabulary.py), inside a transaction."""
-    write.execute(
-        "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(OPENINGS_SINCE), Verbatim(write.at))
-    )
+    write.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(OPENINGS_SINCE), write.at))
     for key in keys:
         write.execute(
             "INSERT INTO accesses(key, count, at) VALUES (?, 1, ?)"
             " ON CONFLICT(key) DO UPDATE SET count = count + 1, at = excluded.at",
-            (key, Verbatim(write.at)),
+            (key, write.at),
         )
 
 

@@ -46,7 +46,7 @@ class Iterations(RecordTable[Iteration]):
                 "iterations",
                 command=command.strip(),
                 description=description.strip(),
-                started_at=Verbatim(write.at),
+                started_at=write.at,
                 origin=actor,
             )
 
@@ -68,16 +68,7 @@ class Iterations(RecordTable[Iteration]):
             status = self.read_column(write, number)
             if status != "active":
                 raise Conflict(f"{cite('iteration', number)} was {status} already.")
-            write.execute(
-                "UPDATE iterations SET status = ?, completed_at = ?, phases_completed = ?, artifacts = ? WHERE id = ?",
-                (
-                    Verbatim("abandoned" if abandoned else "completed"),
-                    Verbatim(write.at),
-                    Json(list(phases)),
-                    Json(list(artifacts)),
-                    number,
-                ),
-            )
+            finish_iteration(write, number, "abandoned" if abandoned else "completed", phases, artifacts)
             return number
 
     def ids(self, limit: int = -1) -> list[int]:
@@ -100,11 +91,19 @@ class Iterations(RecordTable[Iteration]):
         return next(iter(self._read("WHERE status = 'active' ORDER BY id DESC LIMIT 1")), None)
 
 
+def finish_iteration(
+    write: Transaction, number: int, status: str, phases: Sequence[object], artifacts: Sequence[object]
+) -> None:
+    """Store how an iteration ended."""
+    write.execute(
+        "UPDATE iterations SET status = ?, completed_at = ?, phases_completed = ?, artifacts = ? WHERE id = ?",
+        (Verbatim(status), write.at, Json(list(phases)), Json(list(artifacts)), number),
+    )
+
+
 def active_iteration_id(write: Transaction) -> int | None:
     """Return the id of the active iteration, inside a transaction."""
-    found: int | None = write.execute(
-        "SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
-    ).get
+    found: int | None = write.first("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
     return found
 
 
@@ -144,8 +143,8 @@ class Tasks(RecordTable[Task]):
                 "tasks",
                 text=task,
                 status=Verbatim("pending"),
-                created_at=Verbatim(write.at),
-                updated_at=Verbatim(write.at),
+                created_at=write.at,
+                updated_at=write.at,
                 iteration_id=iteration_for_record(write, iteration_id),
                 origin=actor,
             )
@@ -171,7 +170,7 @@ class Tasks(RecordTable[Task]):
                     )
                 write.execute(
                     "UPDATE tasks SET status = ?, updated_at = ? WHERE id = ?",
-                    (Verbatim(status), Verbatim(write.at), number),
+                    (Verbatim(status), write.at, number),
                 )
 
     def correct(self, number: int, text: str, *, actor: str = PERSON_ORIGIN) -> None:
@@ -180,9 +179,7 @@ class Tasks(RecordTable[Task]):
         with self._database.write(actor, f"correct {cite('task', number)}") as write:
             if self.read_column(write, number, "text") == task:
                 raise InvalidInput(f"{cite('task', number)} says exactly that.")
-            write.execute(
-                "UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number)
-            )
+            write.execute("UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, write.at, number))
 
     def ids(
         self, *, statuses: Sequence[str] = OPEN_STATUSES, iteration_id: int | None = None, limit: int = -1
@@ -247,7 +244,7 @@ class Events(RecordTable[Event]):
                 event_type=event_type.strip(),
                 phase=phase,
                 payload=Json(payload),
-                created_at=Verbatim(write.at),
+                created_at=write.at,
                 origin=actor,
             )
             write.store_answer(number)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import apsw
 
 from store.base.errors import StorageError
+from store.database.values import read_varint
 from store.upkeep.doctor import parse_wal
 
 PAGE_BYTES = 4096  # bytes of a page of every memory, none of them reserved
@@ -125,19 +126,6 @@ class PageReader:
         if len(whole) != length:
             raise ValueError(length)
         return whole
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of one to nine bytes. Return it, and the offset after it."""
-    number = 0
-    for _ in range(8):
-        byte = data[at]
-        at += 1
-        number = number << 7 | byte & 0x7F
-        if byte < 0x80:
-            return number, at
-    number = number << 8 | data[at]
-    return number - (1 << 64) if number >> 63 else number, at + 1
 
 
 INTEGER_SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}

@@ -86,11 +86,11 @@ def repair_history(database: Database, newest: int) -> RepairResult:
     broken = find_damaged_checkpoints(database)
     connection.executemany("UPDATE checkpoints SET digest = x'' WHERE id = ?", [(number,) for number in broken])
     mended.torn = len(broken)
-    undoes = dict(connection.execute("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq"))
+    undone = find_undone_steps(connection)
     connection.execute("UPDATE history SET undone_by = NULL")
     connection.executemany(
         "UPDATE history SET undone_by = ? WHERE seq = ?",
-        [(by, seq) for seq, by in find_undone_steps(undoes).items()],
+        [(by, seq) for seq, by in undone.items()],
     )
     return mended
 
@@ -451,7 +451,7 @@ def _load_records(
         if name not in (*DERIVED_TABLES, *UNSALVAGED_TABLES)
     ]
     tables = table_shapes(pages, connection, wanted)
-    known = {name: set(_column_names(connection, name)) for name in wanted}
+    known = {name: set(list_table_columns(connection, name)) for name in wanted}
     read, numbers = dict.fromkeys(wanted, 0), dict[str, int]()
     before = connection.total_changes()
     for done, (table, row) in enumerate(read_table_records(pages, tables)):
@@ -515,11 +515,6 @@ def _drop_unassigned(connection: apsw.Connection, numbers: dict[str, int]) -> di
         connection.execute("DELETE FROM history_row WHERE seq > ?", (numbers["history"],))
         dropped["history_row"] = connection.total_changes() - before
     return dropped
-
-
-def _column_names(connection: apsw.Connection, table: str) -> list[str]:
-    """List the columns of a table."""
-    return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def _clear_lost_references(connection: apsw.Connection) -> int:

@@ -25,7 +25,7 @@ from store.database.tombstones import has_purged_text
 from store.database.values import Json, Verbatim
 from store.history.compression import every_row_view
 from store.history.history import TABLE_OF_KIND
-from store.records.facts import age_state
+from store.records.facts import fact_age_state
 from store.search.fulltext import FullTextIndex, QueryTerms
 from store.search.lookup import get_record
 from store.search.pipeline import Search
@@ -98,7 +98,7 @@ class AnswerCache:
                 found=Json([hit.key for hit in found]),
                 fingerprint=Verbatim(vector[0].fingerprint if vector else ""),
                 vector=vector[1].astype("<f4").tobytes() if vector else None,
-                at=Verbatim(write.at),
+                at=write.at,
             )
             write.execute(
                 "DELETE FROM answers_cache WHERE id NOT IN"
@@ -139,10 +139,9 @@ class AnswerCache:
         if row is not None:
             if self._has_pending_vectors():
                 return None, []
-            if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
-                invalid.append(row[0])
-            else:
+            if self._is_still_valid(row, by):
                 return _answer_from_row(row, ""), []
+            invalid.append(row[0])
         if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
             return None, invalid
         return self._find_similar(question, invalid, by)
@@ -168,7 +167,7 @@ class AnswerCache:
             if not may_be_same_question(question, row[1]) or is_contrary_question(question, row[1]):
                 continue
             found = self._search_hits(question, row[2])
-            if not self._is_still_valid(row, self._search_hits(row[1], row[2]), by):
+            if not self._is_still_valid(row, by):
                 invalid.append(row[0])
             elif self._is_same_subject(question, row, found):
                 since = format_how_long_ago(self._database.clock(), row[9])
@@ -192,9 +191,10 @@ class AnswerCache:
         known = keywords.passage_counts(QueryTerms(uncovered))
         return not any(known.values())
 
-    def _is_still_valid(self, row: tuple[Any, ...], found: list[Hit] | None, by: str) -> bool:
+    def _is_still_valid(self, row: tuple[Any, ...], by: str) -> bool:
         """Return whether everything that a cached answer rests on is unchanged."""
-        _, _, _, citations, seq, basis, before, _, _, at = row
+        _, question, written, citations, seq, basis, before, _, _, at = row
+        found = self._search_hits(question, written)
         age = to_ms(self._database.clock()) - to_ms(at)
         cited = _parse_citations(json.loads(citations))
         return (
@@ -256,7 +256,7 @@ class AnswerCache:
                 return None
             basis.append(as_json(record))
             if isinstance(record, Fact):
-                basis.append({"state": age_state(now, record.last_confirmed_at, record.confidence, record.pinned)})
+                basis.append({"state": fact_age_state(now, record)})
         return sha256(json.dumps(basis, ensure_ascii=False, default=str).encode("utf-8", "replace")).hexdigest()
 
 

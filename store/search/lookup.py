@@ -9,7 +9,7 @@ from typing import Any
 from store.base.citations import Citation
 from store.base.errors import MemorandaError, NotFound
 from store.base.models import Commit, Decision, Iteration, Record, as_json
-from store.base.vocabulary import pack_key, unpack_key
+from store.base.vocabulary import group_by_kind, pack_key
 from store.conversations.summaries import Summaries
 from store.conversations.turns import Turns
 from store.database.database import Database
@@ -61,13 +61,9 @@ def key_of_record(record: Record) -> int:
 
 def records_by_key(database: Database, keys: Sequence[int]) -> dict[int, Record]:
     """Return the records with these keys that exist, by key; one query for each kind."""
-    wanted: dict[str, list[int]] = {}
-    for key in keys:
-        kind, number = unpack_key(key)
-        wanted.setdefault(kind, []).append(number)
     return {
         pack_key(kind, record.id): record
-        for kind, numbers in wanted.items()
+        for kind, numbers in group_by_kind(keys).items()
         for record in get_records(database, kind, numbers)
     }
 

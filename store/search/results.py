@@ -16,7 +16,6 @@ from store.base.models import Fact, GlobalFact, Record
 from store.base.vocabulary import pack_key
 from store.database.database import Database
 from store.database.tombstones import has_purged_text
-from store.database.values import Verbatim
 from store.records.timeline import count_openings
 from store.search.fulltext import FullTextIndex, QueryTerms
 from store.text.words import load_rapidfuzz, load_stop_words
@@ -322,7 +321,7 @@ class SearchLog:
             with database.write("user", "timed") as write:
                 number = write.insert(
                     "searches",
-                    at=Verbatim(write.at),
+                    at=write.at,
                     milliseconds=round(answer.milliseconds, 3),
                     meaning=int("meaning" in answer.signals),
                     found=answer.total,
@@ -352,7 +351,7 @@ class SearchLog:
             write.execute(
                 "INSERT INTO queries(text, at) VALUES (?, ?)"
                 " ON CONFLICT(text) DO UPDATE SET at = excluded.at, times = times + 1",
-                (text, Verbatim(write.at)),
+                (text, write.at),
             )
             write.execute(
                 "DELETE FROM queries WHERE text NOT IN (SELECT text FROM queries ORDER BY at DESC LIMIT ?)",

@@ -41,7 +41,7 @@ from store.history.checkpoint_payload import insert_checkpoint
 from store.history.checkpoints import MANY_RECORDS
 from store.inbox.inbox import Inbox, InboxChoice
 from store.inbox.proposals import ProposalQuestion
-from store.records.facts import clean_fact_text, find_same_fact, insert_fact, supersede_fact
+from store.records.facts import clean_fact_text, find_same_fact, insert_fact, set_fact_status, supersede_fact
 from store.sync.merge import (
     DELETED_DIGEST,
     FILE_DOMAINS,
@@ -231,7 +231,7 @@ class LineApply:
 
     def _forget(self, change: LineChange) -> None:
         assert change.fact is not None
-        self._write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (change.fact.id,))
+        set_fact_status(self._write, change.fact.id, "forgotten")
         self.done.forgotten.append(change.fact.id)
         self._inbox.withdraw_confirmations(self._write, [change.fact.id], FILE_ORIGIN)
 

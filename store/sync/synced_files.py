@@ -105,7 +105,7 @@ def note_seen_lines(write: Transaction, file: SyncedFile, version: int, seen: Ma
 
 def is_newest_version(write: Transaction, file: SyncedFile) -> bool:
     """Return whether the newest version of a file's section is still the one that is known here."""
-    newest = write.execute("SELECT version FROM synced_files WHERE id = ?", (file.id,)).get
+    newest = write.first("SELECT version FROM synced_files WHERE id = ?", (file.id,))
     return bool(newest == file.version)
 
 

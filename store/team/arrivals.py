@@ -412,11 +412,7 @@ class Arrivals:
                 if older is not None and older.fields != offer.fields:  # which says what the record said before
                     inbox.close_proposal(write, older.proposal)
                 try:
-                    number, fresh = (
-                        inbox.propose_and_accept(write, question)
-                        if believed
-                        else inbox.propose_within(write, question)
-                    )
+                    number, fresh = inbox.propose_arrival(write, question, believed)
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
                     self._found.notes.append(f"{offer.id} was left out: {error.message}")
                     continue

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.base.errors import Busy, StorageError
-from store.base.state_files import last_state_problem, read_state, write_state
+from store.base.state_files import read_state, state_folder_error, write_state
 from store.team.stream import SharedRecord
 from store.upkeep.optional import TEAM_FILE
 
@@ -201,7 +201,7 @@ class TeamFile:
         """Give this installation a new writer for this memory; return it. Raise StorageError."""
         writer = b32encode(os.urandom(8)).decode().lower()[:12]
         if not write_state(self._entry, f"{writer}\n{machine_id()}"):
-            raise StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
+            raise state_folder_error()
         return writer
 
     # choices of the person

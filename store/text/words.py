@@ -201,10 +201,7 @@ def load_stop_words(use: str) -> frozenset[str]:
 @cache
 def load_ordered_words(table: str, name: str) -> tuple[frozenset[str], ...]:
     """Return an ordered list, such as the days of a week: the names of each position, in all languages."""
-    lists = _collect_values(table, name)
-    return tuple(
-        frozenset(word for one in lists for word in one[place].split()) for place in range(max(map(len, lists)))
-    )
+    return _merge_places(_collect_values(table, name))
 
 
 @cache
@@ -221,10 +218,15 @@ def load_word_groups(table: str) -> dict[str, tuple[frozenset[str], ...]]:
     found = {}
     for name in names:
         held = [[value] if isinstance(value, str) else value for value in _collect_values(table, name)]
-        found[name] = tuple(
-            frozenset(word for sides in held for word in sides[at].split()) for at in range(max(map(len, held)))
-        )
+        found[name] = _merge_places(held)
     return found
+
+
+def _merge_places(lists: list[Any]) -> tuple[frozenset[str], ...]:
+    """Return the words at each place of lists of words."""
+    return tuple(
+        frozenset(word for one in lists for word in one[at].split()) for at in range(max(map(len, lists)))
+    )
 
 
 def any_of_regex(words: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ it name. Where the person's own settings name one folder for the memory of all p
 read too.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -24,8 +23,10 @@ from store.tools.source import (
     Machine,
     MemorySource,
     ReadTrouble,
+    Troubles,
     existing_paths,
     files_below,
+    list_source_files,
     modification_time,
     note_unreadable,
     open_database_copy,
@@ -46,7 +47,7 @@ SEARCHED_LINES = 200  # lines of a transcript in which the working folder is loo
 
 def claude_projects_folder(machine: Machine) -> str:
     """Return the folder in which Claude Code has a folder for each project."""
-    base = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    base = machine.find_folder("CLAUDE_CONFIG_DIR", ".claude")
     return os.path.join(base, "projects")
 
 
@@ -54,14 +55,7 @@ def read_claude_settings(machine: Machine) -> dict[str, object]:
     """Return the person's own settings of Claude Code, empty if there are none. A checkout's settings are never
     read: what it says may not lead to other places."""
     path = os.path.join(os.path.dirname(claude_projects_folder(machine)), "settings.json")
-    try:
-        if not os.path.isfile(path):  # a pipe would block for ever
-            return {}
-        with open(path, encoding="utf-8-sig") as file:
-            value = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return parse_object(read_json_file(os.path.realpath(path), []))  # it may be a link
 
 
 def own_memory_folder(machine: Machine) -> str:
@@ -89,7 +83,7 @@ def detect_claude_code(machine: Machine) -> list[str]:
     return [*found, *existing_paths(own)]
 
 
-def read_claude_code(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_claude_code(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories and the turns of a file or a folder of Claude Code."""
     if os.path.isfile(path):
         if path.endswith(".jsonl"):
@@ -103,7 +97,7 @@ def read_claude_code(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundIt
             yield from _transcript_turns(file, troubles)
 
 
-def read_claude_memories(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_claude_memories(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories of a file or a folder of Claude Code, without its turns."""
     if os.path.isfile(path):
         yield from read_claude_code(path, troubles) if not path.endswith(".jsonl") else ()
@@ -136,12 +130,12 @@ def project_working_folder(folder: str) -> str:
     return ""
 
 
-def list_transcripts(folder: str, troubles: list[ReadTrouble]) -> list[str]:
+def list_transcripts(folder: str, troubles: Troubles) -> list[str]:
     """List the transcripts in a project's folder, without those of sub-agents."""
     return [os.path.join(folder, name) for name in _list_names(folder, troubles) if name.endswith(".jsonl")]
 
 
-def _list_names(folder: str, troubles: list[ReadTrouble]) -> list[str]:
+def _list_names(folder: str, troubles: Troubles) -> list[str]:
     """List the names in a folder; note a trouble if it cannot be read."""
     try:
         return sorted(os.listdir(folder))
@@ -152,7 +146,7 @@ def _list_names(folder: str, troubles: list[ReadTrouble]) -> list[str]:
         return []
 
 
-def _project_folders(path: str, troubles: list[ReadTrouble]) -> list[str]:
+def _project_folders(path: str, troubles: Troubles) -> list[str]:
     """Return the project folders at a path: itself, or the folders below `projects`."""
     inner = os.path.join(path, "projects")
     base = inner if os.path.isdir(inner) else path
@@ -161,7 +155,7 @@ def _project_folders(path: str, troubles: list[ReadTrouble]) -> list[str]:
     return [place for name in _list_names(base, troubles) if os.path.isdir(place := os.path.join(base, name))]
 
 
-def read_folder_memories(folder: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory | FoundDocument]:
+def read_folder_memories(folder: str, troubles: Troubles) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
     project = None
     for path in files_below(claude_memory_folder(folder), ".md", troubles):
@@ -169,9 +163,7 @@ def read_folder_memories(folder: str, troubles: list[ReadTrouble]) -> Iterator[F
         yield from _read_memory_file(path, project, troubles)
 
 
-def _read_memory_file(
-    path: str, project: str, troubles: list[ReadTrouble]
-) -> Iterator[FoundMemory | FoundDocument]:
+def _read_memory_file(path: str, project: str, troubles: Troubles) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of one Markdown file."""
     text = read_text_file(path, troubles)
     if text is not None:
@@ -222,7 +214,7 @@ def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
     )
 
 
-def _transcript_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+def _transcript_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     """Yield the turns of a transcript, without those of its tools."""
     for number, value in read_json_lines(path, troubles):
         if not is_claude_line(value):
@@ -253,13 +245,13 @@ CODEX_TEXT_PARTS = ("input_text", "output_text", "text")
 
 def detect_codex(machine: Machine) -> list[str]:
     """List the folders of Codex's conversations that exist."""
-    base = machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
+    base = machine.find_folder("CODEX_HOME", ".codex")
     return existing_paths(os.path.join(base, "sessions"), os.path.join(base, "archived_sessions"))
 
 
-def read_codex(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_codex(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a conversation or a folder of conversations."""
-    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl", troubles):
+    for file in list_source_files(path, ".jsonl", troubles):
         yield from _codex_turns(file, troubles)
     for file in files_below(path, ".jsonl.zst", troubles):
         troubles.append(ReadTrouble(file, 0, "it is packed; unpack it with zstd -d"))
@@ -280,7 +272,7 @@ def _is_subagent(about: dict[str, object]) -> bool:
     return isinstance(source, dict) and "subagent" in source
 
 
-def _codex_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+def _codex_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     """Yield the turns of one conversation."""
     session, cwd = os.path.basename(path).removesuffix(".jsonl"), ""
     for number, value in read_json_lines(path, troubles):
@@ -322,7 +314,7 @@ GEMINI_INSERTED = ("<session_context>", "<untrusted_context>", "<state_snapshot>
 def detect_gemini(machine: Machine) -> list[str]:
     """Return the folder of Gemini's conversations if there are any, or if it cannot be read."""
     base = os.path.join(machine.home, ".gemini", "tmp")
-    unread: list[ReadTrouble] = []
+    unread: Troubles = []
     there = any(any(files_below(base, suffix, unread)) for suffix in (".jsonl", ".json"))
     return [base] if there or unread else []
 
@@ -335,7 +327,7 @@ def gemini_session_folders(path: str) -> Iterator[str]:
                 yield _gemini_project(file)
 
 
-def read_gemini(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_gemini(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a conversation or a folder of conversations."""
     if os.path.isfile(path):
         yield from _gemini_turns(path, troubles)
@@ -346,7 +338,7 @@ def read_gemini(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
                 yield from _gemini_turns(file, troubles)
 
 
-def _gemini_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]:
+def _gemini_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     """Yield the turns of one conversation."""
     about: dict[str, object] = {}
     messages: dict[str, tuple[int, dict[str, object]]] = {}
@@ -373,7 +365,7 @@ def _gemini_turns(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundTurn]
             )
 
 
-def _gemini_values(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[int, dict[str, object]]]:
+def _gemini_values(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the objects of a file with their line numbers."""
     if path.endswith(".jsonl"):
         yield from read_json_lines(path, troubles)
@@ -426,11 +418,11 @@ OPENCODE_FILE = "opencode.db"
 
 def detect_opencode(machine: Machine) -> list[str]:
     """Return the path of OpenCode's database, if it exists."""
-    base = machine.environment.get("XDG_DATA_HOME") or os.path.join(machine.home, ".local", "share")
+    base = machine.find_folder("XDG_DATA_HOME", ".local", "share")
     return existing_paths(os.path.join(base, "opencode", OPENCODE_FILE))
 
 
-def read_opencode(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_opencode(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a database of OpenCode."""
     file = os.path.join(path, OPENCODE_FILE) if os.path.isdir(path) else path
     with open_database_copy(file, troubles) as database:

@@ -26,8 +26,10 @@ from store.tools.source import (
     Machine,
     MemorySource,
     ReadTrouble,
+    Troubles,
     existing_paths,
     files_below,
+    list_source_files,
     modification_time,
     open_database_copy,
     parse_foreign_time,
@@ -61,7 +63,7 @@ class ExportedTables:
 Tables = CopiedDatabase | ExportedTables
 
 
-def _read_export(path: str, tool: str, troubles: list[ReadTrouble]) -> dict[str, object] | None:
+def _read_export(path: str, tool: str, troubles: Troubles) -> dict[str, object] | None:
     """Return the object that an export as JSON is. Return None, and note a trouble, for anything else."""
     value = read_json_file(path, troubles)
     if isinstance(value, dict):
@@ -104,11 +106,11 @@ _CLAUDE_MEM_SESSION = "content_session_id project"
 
 def detect_claude_mem(machine: Machine) -> list[str]:
     """Return the path of claude-mem's database, if it exists."""
-    base = machine.environment.get("CLAUDE_MEM_DATA_DIR") or os.path.join(machine.home, ".claude-mem")
+    base = machine.find_folder("CLAUDE_MEM_DATA_DIR", ".claude-mem")
     return existing_paths(os.path.join(base, CLAUDE_MEM_FILE))
 
 
-def read_claude_mem(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_claude_mem(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories and the turns of a database or an export of claude-mem."""
     if path.endswith(".json"):
         if value := _read_export(path, "claude-mem", troubles):
@@ -238,12 +240,12 @@ _ENGRAM_OBSERVATION = "id session_id type title content project scope created_at
 
 def detect_engram(machine: Machine) -> list[str]:
     """List Engram's database and the chunks in the project that exist."""
-    base = machine.environment.get("ENGRAM_DATA_DIR") or os.path.join(machine.home, ".engram")
+    base = machine.find_folder("ENGRAM_DATA_DIR", ".engram")
     inner = os.path.join(machine.project, ".engram", "chunks") if machine.project else ""
     return existing_paths(os.path.join(base, ENGRAM_FILE), inner)
 
 
-def read_engram(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_engram(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories and the turns of a database, an export, a chunk or a folder of Engram."""
     if os.path.isdir(path):
         if os.path.isfile(file := os.path.join(path, ENGRAM_FILE)):
@@ -259,14 +261,14 @@ def read_engram(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
         yield from _read_engram_database(path, troubles)
 
 
-def _read_engram_database(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def _read_engram_database(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the items of a database."""
     with open_database_copy(path, troubles) as database:
         if database is not None:
             yield from _engram_items(path, database)
 
 
-def _read_engram_chunk(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def _read_engram_chunk(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the items of a packed chunk."""
     packed = read_file_bytes(path, troubles, LARGEST_JSON_DOCUMENT)
     if packed is None:
@@ -383,11 +385,11 @@ def detect_mcp_memory(machine: Machine) -> list[str]:
     elif machine.system == "win32":
         base = machine.environment.get("LOCALAPPDATA", "")
     else:
-        base = machine.environment.get("XDG_DATA_HOME") or os.path.join(machine.home, ".local", "share")
+        base = machine.find_folder("XDG_DATA_HOME", ".local", "share")
     return existing_paths(os.path.join(base, "mcp-memory", MCP_MEMORY_FILE))
 
 
-def read_mcp_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_mcp_memory(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories of a database, packed or not, or of an export."""
     if path.endswith(".json"):
         if (value := _read_export(path, "mcp-memory-service", troubles)) is not None:
@@ -422,9 +424,9 @@ def _unpack_database(path: str, copy: str) -> None:
             file.write(part)
 
 
-def _read_mcp_memory_database(path: str, copy: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def _read_mcp_memory_database(path: str, copy: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories of a copy of the database at `path`."""
-    found: list[ReadTrouble] = []
+    found: Troubles = []
     with open_database_copy(copy, found) as database:
         if database is not None:
             yield from _mcp_memories(path, database.read_table("memories", _MCP_MEMORY_COLUMNS, "id"))
@@ -477,11 +479,11 @@ MEM0_DOMAINS = ("work", "preferences", "decisions", "personal", "projects")
 
 def detect_mem0(machine: Machine) -> list[str]:
     """Return the path of mem0's history, if it exists."""
-    base = machine.environment.get("MEM0_DIR") or os.path.join(machine.home, ".mem0")
+    base = machine.find_folder("MEM0_DIR", ".mem0")
     return existing_paths(os.path.join(base, MEM0_FILE))
 
 
-def read_mem0(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_mem0(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the memories of an export or of a database of mem0's history."""
     if path.endswith(".json"):
         yield from _mem0_export(path, troubles)
@@ -489,7 +491,7 @@ def read_mem0(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
         yield from _mem0_history(_file_in(path, MEM0_FILE), troubles)
 
 
-def _mem0_export(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory]:
+def _mem0_export(path: str, troubles: Troubles) -> Iterator[FoundMemory]:
     """Yield the memories of an export."""
     value = read_json_file(path, troubles)
     rows = value.get("results") if isinstance(value, dict) else value
@@ -517,7 +519,7 @@ def _mem0_export(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory
         )
 
 
-def _mem0_history(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory]:
+def _mem0_history(path: str, troubles: Troubles) -> Iterator[FoundMemory]:
     """Yield the newest text of each memory that is not deleted."""
     with open_database_copy(path, troubles) as database:
         if database is None:
@@ -565,9 +567,9 @@ def detect_server_memory(machine: Machine) -> list[str]:
     return existing_paths(named, *several)
 
 
-def read_server_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_server_memory(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the observations of entities in a file or a folder."""
-    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl", troubles):
+    for file in list_source_files(path, ".jsonl", troubles):
         for number, value in read_json_lines(file, troubles):
             if value.get("type") != "entity":
                 continue

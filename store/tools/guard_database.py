@@ -31,9 +31,9 @@ from store.base.clock import DAY_MS
 from store.base.errors import Busy, DamagedFile, MemorandaError, NewerFile, NotFound, StorageError, UnsafeFile
 from store.base.state_files import (
     delete_state,
-    last_state_problem,
     read_state,
     state_folder,
+    state_folder_error,
     state_name_of,
     write_state,
 )
@@ -54,7 +54,7 @@ from store.tools.source import (
     DATABASE_PARTS,
     LARGEST_TEXT_FILE,
     Machine,
-    ReadTrouble,
+    Troubles,
     UnreadableDatabase,
     copy_database,
     describe_read_error,
@@ -109,7 +109,7 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
     found = set[str]()
     for _, places in _guarded_places(machine, extra):
         for place in places:
-            found.add(_nearest_folder(os.path.dirname(place)))
+            found.add(nearest_folder(os.path.dirname(place)))
             if os.path.isdir(place):
                 found.update(below for below, _, _ in _walk_folder(place))
     base = claude_projects_folder(machine)
@@ -142,7 +142,7 @@ def _own_places(machine: Machine, tool: str) -> list[str]:
         inner = ("MEMORY.md", "USER.md", "memory")
         return [os.path.join(one, name) for one in get_source(tool).detect(machine) for name in inner]
     variable, usual, *names = _FILES_BY_TOOL[tool]
-    base = machine.environment.get(variable) or os.path.join(machine.home, usual)
+    base = machine.find_folder(variable, usual)
     return [os.path.join(base, name) for name in names]
 
 
@@ -181,7 +181,7 @@ def _walk_folder(place: str) -> Iterator[tuple[str, list[str], list[str]]]:
         yield folder, inner, names
 
 
-def _nearest_folder(folder: str) -> str:
+def nearest_folder(folder: str) -> str:
     """Return the folder, or the nearest above it that exists."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
@@ -224,7 +224,7 @@ def read_guarded_file(file: GuardedFile) -> PresentFile | None:
     before = stamp_guarded_file(file)
     if not before:
         return None
-    troubles: list[ReadTrouble] = []
+    troubles: Troubles = []
     if file.is_database:
         mode, raw = stat.S_IMODE(os.lstat(file.path).st_mode), _database_image(file.path)
     else:
@@ -376,7 +376,7 @@ def store_guard_key(place: str, database: str, key: bytes) -> None:
             raise _keyring_error("it did not keep it")
     elif not write_state(_key_file(database), key.hex()):
         delete_state(_key_file(database))  # it would hold for this process alone
-        raise StorageError(last_state_problem(), "Name a folder that can be written in $XDG_STATE_HOME.")
+        raise state_folder_error()
 
 
 def _keyring_error(why: str) -> StorageError:
@@ -705,10 +705,15 @@ def _store_piece(kept: KeptVersions, part: bytes) -> int:
     return kept.connection.last_insert_rowid()
 
 
+def note_version(kept: KeptVersions, number: int, version: int | None, stamp: str) -> None:
+    """Note the version and the stamp that a file has now."""
+    kept.connection.execute("UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, stamp, number))
+
+
 def version_content(kept: KeptVersions, version: int) -> bytes:
     """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
     opened."""
-    if kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)):
+    if is_version_erased(kept, version):
         raise NotFound(
             "That version was erased, for what was purged from it.", "Another moment may have what you need."
         )

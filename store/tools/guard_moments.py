@@ -24,6 +24,8 @@ from store.tools.guard_database import (
     kept_bytes,
     list_guarded_files,
     list_watched_folders,
+    nearest_folder,
+    note_version,
     open_guard,
     prune_versions,
     read_guarded_file,
@@ -31,7 +33,7 @@ from store.tools.guard_database import (
     tidy_guard_copies,
     unseal_path,
 )
-from store.tools.source import DATABASE_PARTS, Machine, ReadTrouble
+from store.tools.source import DATABASE_PARTS, Machine, ReadTrouble, Troubles
 
 # One look at all guarded files: what changed since the last one is kept, and told in moments.
 
@@ -50,7 +52,7 @@ class LookResult:
     bytes: int = 0
     dropped: int = 0
     moments: list[int] = field(default_factory=list)
-    troubles: list[ReadTrouble] = field(default_factory=list)
+    troubles: Troubles = field(default_factory=list)
 
 
 class KnownFile(NamedTuple):
@@ -153,11 +155,8 @@ def _find_difference(
 
 def _removal_time(path: str, since: int, now: int) -> int:
     """Return when a file was removed, as its folder tells; `now` where it does not."""
-    folder = os.path.dirname(path)
-    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
     try:
-        at = os.stat(folder).st_mtime_ns // 1_000_000
+        at = os.stat(nearest_folder(os.path.dirname(path))).st_mtime_ns // 1_000_000
     except OSError:
         return now
     return at if since < at <= now else now
@@ -169,7 +168,7 @@ def _store_differences(kept: KeptVersions, found: LookResult, differences: Seque
         number = one.known.number if one.known else file_number(kept, one.file.tool, one.file.path)
         before = one.known.version if one.known else None
         after = None if one.raw is None else keep_version(kept, number, one.raw, one.mode)
-        kept.connection.execute("UPDATE files SET version = ?, stamp = ? WHERE id = ?", (after, one.stamp, number))
+        note_version(kept, number, after, one.stamp)
         if not found.first:
             moment = _find_moment(kept, one.file.tool, one.at)
             kept.connection.execute(
@@ -216,10 +215,7 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
                 except UnreadableNow:
                     pass  # the next look tells what became of it
                 if done:
-                    kept.connection.execute(
-                        "UPDATE files SET version = ?, stamp = ? WHERE id = ?",
-                        (after, found.stamp if found else "", number),
-                    )
+                    note_version(kept, number, after, found.stamp if found else "")
                 else:
                     kept.connection.execute("DELETE FROM changes WHERE id = ?", (change,))
             kept.connection.execute(

@@ -34,6 +34,7 @@ from store.tools.guard_database import (
     file_number,
     keep_version,
     list_guarded_files,
+    note_version,
     open_guard,
     read_guarded_file,
     version_content,
@@ -74,6 +75,7 @@ from store.tools.source import (
     CopiedDatabase,
     Machine,
     ReadTrouble,
+    Troubles,
     describe_read_error,
     open_database_copy,
     read_file_bytes,
@@ -156,7 +158,7 @@ class EngramCell(NamedTuple):
     after: str | None
 
 
-def read_engram_texts(path: str, troubles: list[ReadTrouble]) -> list[GuestText]:
+def read_engram_texts(path: str, troubles: Troubles) -> list[GuestText]:
     """Return the observations that are not deleted."""
     with open_database_copy(path, troubles) as database:
         return name_texts(_engram_texts(path, database)) if database is not None else []
@@ -458,7 +460,7 @@ class GuestList:
     """The texts, and what could not be read or is not touched, with the reason."""
 
     texts: list[GuestText] = field(default_factory=list)
-    troubles: list[ReadTrouble] = field(default_factory=list)
+    troubles: Troubles = field(default_factory=list)
 
 
 def list_guest_texts(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> GuestList:
@@ -494,7 +496,7 @@ def _file_order(path: str) -> tuple[str, bool]:
     return folder, name == MEMORY_INDEX
 
 
-def read_guest_texts(file: GuardedFile, troubles: list[ReadTrouble]) -> list[GuestText]:
+def read_guest_texts(file: GuardedFile, troubles: Troubles) -> list[GuestText]:
     """Return the texts of one file."""
     if file.is_database:
         return read_engram_texts(file.path, troubles)
@@ -747,9 +749,7 @@ def _back_up(
     with kept.connection:
         number = file_number(kept, file.tool, file.path)
         version = keep_version(kept, number, found.raw, found.mode)
-        kept.connection.execute(
-            "UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, found.stamp, number)
-        )
+        note_version(kept, number, version, found.stamp)
     return found, version
 
 

@@ -42,6 +42,7 @@ from store.tools.source import (
     FoundTurn,
     Machine,
     ReadTrouble,
+    Troubles,
     files_below,
     read_text_file,
 )
@@ -93,7 +94,7 @@ _CODE_SPAN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
     """List the files that agents load when they start in this folder, the most general first."""
     above = _folders_above(folder)
-    config = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    config = machine.find_folder("CLAUDE_CONFIG_DIR", ".claude")
     claude = [
         MANAGED_FILES.get(machine.system, MANAGED_FILE_ELSEWHERE),
         os.path.join(config, "CLAUDE.md"),
@@ -103,7 +104,7 @@ def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
         own = os.path.join(place, ".claude")
         claude += [os.path.join(place, "CLAUDE.md"), os.path.join(own, "CLAUDE.md"), *_rule_files(own)]
         claude.append(os.path.join(place, "CLAUDE.local.md"))
-    codex = [machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")]
+    codex = [machine.find_folder("CODEX_HOME", ".codex")]
     gemini = [os.path.join(machine.home, ".gemini", "GEMINI.md")]
     inside = above[_checkout_index(above) :]
     codex = [path for place in [*codex, *inside] if (path := _codex_file(place))]
@@ -516,7 +517,7 @@ def scan_machine(
     spoken: list[str] = []
     for name, places in found.items():
         progress(get_source(name).title, 0, 0)
-        unread: list[ReadTrouble] = []
+        unread: Troubles = []
         spoken_here = name in (*CONVERSATION_TOOLS, "claude-code")
         files = list_conversation_files(name, places, unread) if spoken_here else []
         spoken += files
@@ -573,7 +574,7 @@ def _scan_tool(
     reader = get_source(name)
     memories: list[FoundMemory] = []
     documents, said = set[str](), set[str]()
-    troubles: list[ReadTrouble] = [*unread]
+    troubles: Troubles = [*unread]
     told: SecretCounts = {}
     for place in places if name not in CONVERSATION_TOOLS else ():
         for one in (

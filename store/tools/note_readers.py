@@ -15,9 +15,10 @@ from store.tools.source import (
     FoundMemory,
     Machine,
     MemorySource,
-    ReadTrouble,
+    Troubles,
     existing_paths,
     files_below,
+    list_source_files,
     modification_time,
     parse_foreign_time,
     read_json_file,
@@ -185,9 +186,7 @@ _RELATION = re.compile(
 OBSERVATION_DOMAINS = {"preference": "preferences", "decision": "decisions", "person": "personal"}
 
 
-def read_observation_note(
-    path: str, troubles: list[ReadTrouble], plain_bullets: bool = False
-) -> Iterator[FoundItem]:
+def read_observation_note(path: str, troubles: Troubles, plain_bullets: bool = False) -> Iterator[FoundItem]:
     """Yield what a note holds: a note of type `decision` is one decision, of any other its observations are facts, and
     its prose is a document. With `plain_bullets` other bullets are facts too."""
     text = read_text_file(path, troubles)
@@ -275,9 +274,9 @@ def detect_basic_memory(machine: Machine) -> list[str]:
     return existing_paths(*named)
 
 
-def read_basic_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_basic_memory(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the facts, decisions and documents of a note or a folder of notes."""
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
+    for file in list_source_files(path, ".md", troubles):
         yield from read_observation_note(file, troubles)
 
 
@@ -285,9 +284,9 @@ def read_basic_memory(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundI
 # quotes and hidden files are left alone.
 
 
-def read_markdown(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_markdown(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the facts and the prose of a file or a folder of Markdown."""
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
+    for file in list_source_files(path, ".md", troubles):
         text = read_text_file(file, troubles)
         if text is not None:
             yield from parse_markdown_notes(file, text)
@@ -321,7 +320,7 @@ _TRAILING_TAG = re.compile(r"(?<!\s)\s+#(?P<tag>[\w/-]+)$")
 
 def detect_obsidian(machine: Machine) -> list[str]:
     """List the vaults that Obsidian's own configuration names."""
-    base = machine.environment.get("XDG_CONFIG_HOME") or os.path.join(machine.home, ".config")
+    base = machine.find_folder("XDG_CONFIG_HOME", ".config")
     if machine.system == "darwin":
         base = os.path.join(machine.home, "Library", "Application Support")
     config = read_json_file(os.path.join(base, "obsidian", "obsidian.json"), [])
@@ -334,11 +333,9 @@ def detect_obsidian(machine: Machine) -> list[str]:
     return found
 
 
-def read_obsidian(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_obsidian(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the facts and the prose of a note or a vault, without templates."""
-    for file in (
-        [path] if os.path.isfile(path) else files_below(path, ".md", troubles, SKIPPED_FOLDERS | TEMPLATE_FOLDERS)
-    ):
+    for file in list_source_files(path, ".md", troubles, SKIPPED_FOLDERS | TEMPLATE_FOLDERS):
         text = read_text_file(file, troubles)
         if text is None or "{{title}}" in text:
             continue
@@ -372,9 +369,9 @@ def detect_nothing(machine: Machine) -> list[str]:
     return []
 
 
-def read_okf(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_okf(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the facts, decisions and documents of a concept or a bundle."""
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
+    for file in list_source_files(path, ".md", troubles):
         if os.path.basename(file) not in OKF_RESERVED_FILES:
             yield from read_observation_note(file, troubles, plain_bullets=True)
 
@@ -424,7 +421,7 @@ def _is_workspace(path: str) -> bool:
     return os.path.isfile(os.path.join(path, "SOUL.md"))
 
 
-def read_openclaw(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+def read_openclaw(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the facts and the days of a workspace, or the facts of a file."""
     if os.path.isfile(path):
         yield from _openclaw_facts(path, troubles)
@@ -438,7 +435,7 @@ def read_openclaw(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundItem]
             yield FoundDocument(file, parse_front_matter(text)[1].strip())
 
 
-def _openclaw_facts(path: str, troubles: list[ReadTrouble]) -> Iterator[FoundMemory]:
+def _openclaw_facts(path: str, troubles: Troubles) -> Iterator[FoundMemory]:
     """Yield the bullets of a file that are active and no placeholders."""
     text = read_text_file(path, troubles)
     if text is None:

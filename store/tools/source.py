@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -82,6 +82,9 @@ class ReadTrouble(NamedTuple):
     why: str
 
 
+Troubles = list[ReadTrouble]
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Where tools are looked for: the home folder, the environment, the system (a `sys.platform`), and the folder of
@@ -92,6 +95,10 @@ class Machine:
     system: str = "linux"
     project: str = ""
 
+    def find_folder(self, variable: str, *usual: str) -> str:
+        """Return the folder that a variable names; without it the usual one, in steps from the home folder."""
+        return self.environment.get(variable) or os.path.join(self.home, *usual)
+
 
 class MemorySource(NamedTuple):
     """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
@@ -101,7 +108,7 @@ class MemorySource(NamedTuple):
     title: str
     detect: Callable[[Machine], list[str]]
     """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
-    read: Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
+    read: Callable[[str, Troubles], Iterator[FoundItem]]
     """Yield what lies in a file or a folder, one at a time."""
     conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
     """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is
@@ -117,7 +124,7 @@ DEEPEST_FOLDER = 32  # folders
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "venv"))
 
 
-def note_unreadable(troubles: list[ReadTrouble], path: str, error: OSError) -> None:
+def note_unreadable(troubles: Troubles, path: str, error: OSError) -> None:
     """Note once that a file or folder cannot be read, and why."""
     link = error.errno in (errno.ELOOP, errno.EMLINK)
     why = "symbolic links are not followed" if link else (error.strerror or "it cannot be read").lower()
@@ -135,7 +142,7 @@ def open_without_trace(path: str, flags: int) -> int:
         return os.open(path, flags)
 
 
-def open_plain_file(path: str, troubles: list[ReadTrouble], buffering: int = -1) -> BinaryIO | None:
+def open_plain_file(path: str, troubles: Troubles, buffering: int = -1) -> BinaryIO | None:
     """Open a plain file for reading. Return None, and note a trouble, for anything else."""
     try:
         handle = open_without_trace(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -149,7 +156,7 @@ def open_plain_file(path: str, troubles: list[ReadTrouble], buffering: int = -1)
     return os.fdopen(handle, "rb", buffering=buffering)
 
 
-def read_file_bytes(path: str, troubles: list[ReadTrouble], largest: int = LARGEST_TEXT_FILE) -> bytes | None:
+def read_file_bytes(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_FILE) -> bytes | None:
     """Return the bytes of a file. Return None, and note a trouble, if it cannot be read or is too long."""
     file = open_plain_file(path, troubles)
     if file is None:
@@ -165,7 +172,7 @@ def read_file_bytes(path: str, troubles: list[ReadTrouble], largest: int = LARGE
             return None
 
 
-def read_text_file(path: str, troubles: list[ReadTrouble], largest: int = LARGEST_TEXT_FILE) -> str | None:
+def read_text_file(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_FILE) -> str | None:
     """Return a file's text with `\\n` at the ends of lines and without a mark of its encoding. Bytes that are not UTF-8
     are replaced, and reported."""
     raw = read_file_bytes(path, troubles, largest)
@@ -179,7 +186,7 @@ def read_text_file(path: str, troubles: list[ReadTrouble], largest: int = LARGES
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_json_file(path: str, troubles: list[ReadTrouble]) -> object:
+def read_json_file(path: str, troubles: Troubles) -> object:
     """Return a JSON document. Return None, and note a trouble, if it cannot be read."""
     raw = read_file_bytes(path, troubles, LARGEST_JSON_DOCUMENT)
     if raw is None:
@@ -192,7 +199,7 @@ def read_json_file(path: str, troubles: list[ReadTrouble]) -> object:
     return value
 
 
-def read_json_lines(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[int, dict[str, object]]]:
+def read_json_lines(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (number, object) of the lines of a file, one at a time in memory. The last line, if it has no end and is no
     JSON, is still being written and is no trouble."""
     file = open_plain_file(path, troubles, 1 << 18)
@@ -223,8 +230,15 @@ def read_json_lines(path: str, troubles: list[ReadTrouble]) -> Iterator[tuple[in
                 troubles.append(ReadTrouble(path, number, "it is not an object"))
 
 
+def list_source_files(
+    path: str, suffix: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
+) -> Iterable[str]:
+    """List a file, whatever its name, or the `files_below` a folder."""
+    return [path] if os.path.isfile(path) else files_below(path, suffix, troubles, skipped)
+
+
 def files_below(
-    folder: str, suffix: str, troubles: list[ReadTrouble], skipped: frozenset[str] = SKIPPED_FOLDERS
+    folder: str, suffix: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
 ) -> Iterator[str]:
     """Yield the plain files of a folder and those below whose name ends so, in order; nothing hidden, no links. A
     folder that cannot be read is a trouble; one that is not there is none."""
@@ -361,7 +375,7 @@ def _quote_identifier(name: str) -> str:
 
 
 @contextmanager
-def open_database_copy(path: str, troubles: list[ReadTrouble]) -> Iterator[CopiedDatabase | None]:
+def open_database_copy(path: str, troubles: Troubles) -> Iterator[CopiedDatabase | None]:
     """Open a copy of the database at a path. Yield None, and note a trouble, if it cannot be opened. An error
     during the reading is a trouble too, and ends it."""
     folder = tempfile.mkdtemp(prefix=COPY_FOLDER_PREFIX)

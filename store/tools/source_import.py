@@ -19,11 +19,20 @@ from store.ingest.formats import ParsedLine
 from store.ingest.runner import DOUBTFUL_ORIGIN, IngestReport, ingest_lines
 from store.memory import Memory
 from store.records.facts import MAX_FACT_CHARACTERS, text_hash
+from store.records.table import require_one_of
 from store.text.fence import is_suspicious
 from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
 from store.tools.database_readers import DATABASE_SOURCES
 from store.tools.note_readers import NOTE_SOURCES
-from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, MemorySource, ReadTrouble
+from store.tools.source import (
+    FoundDocument,
+    FoundItem,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    MemorySource,
+    Troubles,
+)
 from store.upkeep.optional import ForeignMemories, ToolCount
 
 SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *DATABASE_SOURCES, *NOTE_SOURCES)}
@@ -31,8 +40,7 @@ SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *DATABASE_
 
 def get_source(name: str) -> MemorySource:
     """Return the source of a tool by its name. Raise InvalidInput."""
-    if name not in SOURCES_BY_NAME:
-        raise InvalidInput("There is no such source.", f"Choose one of: {', '.join(SOURCE_NAMES)}.")
+    require_one_of("source", name, SOURCE_NAMES)
     return SOURCES_BY_NAME[name]
 
 
@@ -87,7 +95,7 @@ class SourcePreview:
     turns_elsewhere: int = 0
     documents: list[str] = field(default_factory=list)
     domains: Counter[str] = field(default_factory=Counter)
-    troubles: list[ReadTrouble] = field(default_factory=list)
+    troubles: Troubles = field(default_factory=list)
 
     @property
     def decisions(self) -> int:
@@ -279,11 +287,7 @@ class SourceImport:
                         raise ImportStopped
                 question = self._proposal_question(one, write.at)
                 try:
-                    new += (
-                        inbox.propose_and_accept(write, question)
-                        if trust
-                        else inbox.propose_within(write, question)
-                    )[1]
+                    new += inbox.propose_arrival(write, question, trust)[1]
                 except (Purged, InvalidInput):
                     continue
             write.reason = f"import {new} of {self.name}"
@@ -330,7 +334,7 @@ class SourceImport:
 
     # reading
 
-    def _read_places(self, troubles: list[ReadTrouble]) -> Iterator[FoundItem]:
+    def _read_places(self, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what the places hold, limited to the chosen part."""
         for place in self.places:
             if self.only == MEMORY_PART and self.name == "claude-code":

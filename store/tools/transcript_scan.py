@@ -19,6 +19,7 @@ from store.tools.source import (
     FoundTurn,
     Machine,
     ReadTrouble,
+    Troubles,
     files_below,
     note_unreadable,
     open_plain_file,
@@ -125,7 +126,7 @@ class ScanReport:
     sources: list[SourceInventory] = field(default_factory=list)
     findings: list[ScanFinding] = field(default_factory=list)
     starts: list[ProjectStart] = field(default_factory=list)
-    troubles: list[ReadTrouble] = field(default_factory=list)
+    troubles: Troubles = field(default_factory=list)
     transcripts: bool = False
     kept: dict[str, list[ScanFinding]] = field(default_factory=dict)
     """What each tool keeps, one by one, by its name; not in the report that is written."""
@@ -195,7 +196,7 @@ def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:
     """Copy these transcripts, each as a whole or not at all; a transcript that is saved as it is now is left
     alone."""
     folder = saved_transcripts_folder()
-    new, before, troubles = [], 0, list[ReadTrouble]()
+    new, before, troubles = [], 0, Troubles()
     for path in dict.fromkeys(paths):
         target = os.path.join(folder, os.path.basename(os.path.dirname(path)), os.path.basename(path))
         file = open_plain_file(path, troubles)
@@ -355,7 +356,7 @@ def find_expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFin
     return found
 
 
-def list_conversation_files(name: str, places: Sequence[str], troubles: list[ReadTrouble]) -> list[str]:
+def list_conversation_files(name: str, places: Sequence[str], troubles: Troubles) -> list[str]:
     """List the files of conversations of an agent; what cannot be read is a trouble."""
     if name == "claude-code":
         return _note_unreadable_files(
@@ -369,7 +370,7 @@ def list_conversation_files(name: str, places: Sequence[str], troubles: list[Rea
     return _note_unreadable_files(found, troubles)
 
 
-def _note_unreadable_files(paths: list[str], troubles: list[ReadTrouble]) -> list[str]:
+def _note_unreadable_files(paths: list[str], troubles: Troubles) -> list[str]:
     """Return the paths as they are; note a trouble for each file that may not be read."""
     for path in paths:
         if os.path.isfile(path) and not os.access(path, os.R_OK):

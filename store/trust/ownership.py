@@ -18,6 +18,7 @@ from store.base.state_files import (
     save_known_memory,
     state_write_problem,
 )
+from store.database.change_capture import read_newest_step
 from store.database.connection import guard_connection, open_for_reading
 from store.git.process import GitError, run_git
 
@@ -25,7 +26,6 @@ IDENTITY_KEY = "identity"  # in `meta`
 # bytes of a memory that is compared with another, both of them in memory meanwhile
 MAX_COMPARED_BYTES = 256 << 20
 _SELECT_IDENTITY = f"SELECT value FROM meta WHERE key = '{IDENTITY_KEY}'"
-_SELECT_NEWEST_STEP = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
 KNOWN_STEP_SECONDS = 600  # age of the stored step from which on it is replaced
 ADOPT_ADVICE = (
     "`memoranda --look COMMAND` looks at it, read-only; `memoranda import --adopt --as-proposals` takes it as"
@@ -75,7 +75,7 @@ def register_ownership(connection: apsw.Connection, path: str, identity: str = "
     Return whether it is stored for longer than this process runs."""
     if identity:
         connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (IDENTITY_KEY, identity))
-    seq, digest = connection.execute(_SELECT_NEWEST_STEP).get or (0, b"")
+    seq, digest = read_newest_step(connection)
     found = KnownMemory(
         read_identity(connection), os.path.realpath(path), _inode_of(path), seq, bytes(digest).hex()
     )
@@ -88,7 +88,7 @@ def update_known_step(connection: apsw.Connection, path: str) -> None:
     if ours is None or (ours.seq and known_memory_age(ours.path) < KNOWN_STEP_SECONDS):
         return
     try:
-        seq, digest = connection.execute(_SELECT_NEWEST_STEP).get or (0, b"")
+        seq, digest = read_newest_step(connection)
     except apsw.Error:
         return  # it was damaged or deleted meanwhile: the stored step is kept
     if seq > ours.seq:

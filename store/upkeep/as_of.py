@@ -194,8 +194,7 @@ def _fill_past(database: Database, seq: int) -> None:
                 sets = ", ".join(f"{name} = ?" for name in names_then)
                 connection.executemany(f"UPDATE past.{table} SET {sets} WHERE {same}", rows)
     connection.execute("CREATE TABLE past.taken_back(seq INTEGER PRIMARY KEY, later INTEGER)")
-    undoes = "SELECT seq, undoes FROM history WHERE undoes IS NOT NULL AND seq <= ? ORDER BY seq"
-    undone = find_undone_steps(dict(database.rows(undoes, (seq,))))
+    undone = find_undone_steps(database.connection, seq)
     connection.executemany("INSERT INTO past.taken_back VALUES (?, ?)", undone.items())
     for index in PAST_INDEXES:
         connection.execute(f"CREATE INDEX {index}")

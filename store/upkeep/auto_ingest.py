@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
-from store.base.runtime import require_extension
+from store.base.runtime import read_file_size, require_extension
 from store.database.database import Lease, LeaseLost
 from store.ingest.formats import note_checked_size, source_name, transcript_folder
 from store.ingest.runner import IngestReport, ingest_file
@@ -58,15 +58,7 @@ def list_changed_sources(memory: Memory) -> list[str]:
     if not files:
         return []
     known = {path: sizes for path, *sizes in memory.database.rows("SELECT path, size, looked FROM sources")}
-    return [path for path in files if _file_size(path) not in known.get(source_name(path), ())]
-
-
-def _file_size(path: str) -> int | None:
-    """Return the size of a file in bytes; None if it cannot be read."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return None
+    return [path for path in files if read_file_size(path) not in known.get(source_name(path), ())]
 
 
 def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> IngestReport | None:
@@ -82,7 +74,7 @@ def ingest_changed_sources(memory: Memory, cancelled: Callable[[], bool] = lambd
     project = memory.location.project or ""
     try:
         for path in files:
-            size = _file_size(path)
+            size = read_file_size(path)
             try:
                 ingest_file(memory.database, path, project=project, report=report, cancelled=ends)
             except LeaseLost:

@@ -126,8 +126,7 @@ def check_versions(visit: CheckContext) -> Iterator[Finding]:
     schema = visit.database.connection.pragma("user_version")
     text = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
     text += f", Python {platform.python_version()}, schema {schema}"
-    modules = set(visit.database.column("SELECT name FROM pragma_module_list"))
-    if "fts5" not in modules:
+    if "fts5" not in visit.database.column("SELECT name FROM pragma_module_list"):
         yield Finding("versions", WRONG, f"{text}: this SQLite has no FTS5.", "pip install --force-reinstall apsw")
     elif schema > SCHEMA_VERSION:
         says = f"{text}: a newer Memoranda wrote it, and here it can only be read."
@@ -498,14 +497,11 @@ def _digest_leaves(database: Database, first: int, last: int) -> dict[int, tuple
 def _check_undone(visit: CheckContext) -> Iterator[Finding]:
     """Check `undone_by`, which is no part of the digest: it is derived from what each undo undid."""
     database = visit.database
-    with visit.database.read_snapshot():
-        undoes: dict[int, int] = dict(
-            database.rows("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq")
-        )
+    with database.read_snapshot():
+        due = find_undone_steps(database.connection)
         marked: dict[int, int] = dict(
             database.rows("SELECT seq, undone_by FROM history WHERE undone_by IS NOT NULL")
         )
-    due = find_undone_steps(undoes)
     if due != marked and not any(read_lost_steps(database)):
         off = sorted(seq for seq in {*due, *marked} if due.get(seq) != marked.get(seq))
         says = f"What is marked as undone is not what was undone: step {join_names([str(seq) for seq in off])}."

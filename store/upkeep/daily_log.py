@@ -107,22 +107,16 @@ def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
         (since,),
     ):
         by = "" if origin == PERSON_ORIGIN or confirmed else f" (by {origin}, not confirmed)"
-        yield LogEntry(
-            at, pack_key("decision", number), f"Decided: {title}: {chosen}{by}", cite("decision", number)
-        )
+        yield _entry_of(at, "decision", number, f"Decided: {title}: {chosen}{by}")
     for number, message, sha, at in rows(
         "SELECT id, message, sha, committed_at FROM commits WHERE committed_at >= ? AND reachable", (since,)
     ):
-        yield LogEntry(
-            at, pack_key("commit", number), f"Committed: {message.partition(chr(10))[0]}", cite("commit", sha)
-        )
+        yield _entry_of(at, "commit", number, f"Committed: {message.partition(chr(10))[0]}", sha)
     for number, kind, phase, at in rows(
         "SELECT id, event_type, phase, created_at FROM events WHERE created_at >= ?", (since,)
     ):
         words = kind.replace("_", " ").capitalize()
-        yield LogEntry(
-            at, pack_key("event", number), f"{words}: {phase}" if phase else words, cite("event", number)
-        )
+        yield _entry_of(at, "event", number, f"{words}: {phase}" if phase else words)
     for number, command, description, started, completed, status in rows(
         "SELECT id, command, description, started_at, completed_at, status FROM iterations"
         " WHERE started_at >= ?1 OR completed_at >= ?1",
@@ -145,6 +139,11 @@ def _all_entries(memory: Memory, since: str) -> Iterator[LogEntry]:
             yield LogEntry(
                 at, pack_key("summary", number), f"Talked about: {text}", cite("summary", number), session, True
             )
+
+
+def _entry_of(at: str, kind: str, number: int, text: str, cited: str = "") -> LogEntry:
+    """Return the entry of a record, which is `cited` by its number unless something else is given."""
+    return LogEntry(at, pack_key(kind, number), text, cite(kind, cited or number))
 
 
 def _fact_entries(memory: Memory, since: str) -> Iterator[LogEntry]:

@@ -18,6 +18,7 @@ from store.base.clock import Clock, utc_now
 from store.base.errors import DamagedFile, Defect, MemorandaError, NotOurs
 from store.base.location import Location
 from store.database.files import refuse_lost_file
+from store.database.wal import wal_length
 from store.memory import Memory
 from store.trust.ownership import is_own_memory
 from store.upkeep.checks import (
@@ -167,10 +168,7 @@ def _wal_damage(path: str) -> tuple[str, str]:
 
 def check_wal_length(visit: CheckContext) -> Iterator[Finding]:
     """Report a program that reads an old state and keeps the log from being emptied."""
-    try:
-        size = os.lstat(f"{visit.database.path}-wal").st_size
-    except OSError:
-        size = 0
+    size = wal_length(visit.database.path)
     if size > LONG_WAL:
         says = (
             f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."

@@ -223,14 +223,13 @@ def _conversation_costs(memory: Memory, names: list[str]) -> tuple[ConversationC
 
 
 def _index_metrics(database: Database) -> IndexMetrics:
-    modules = set(database.column("SELECT name FROM pragma_module_list"))
     serving = find_serving_model(database)
     embeddable: int = database.value("SELECT count(*) FROM passage_ranks") if serving else 0
     waiting = (
         database.value("SELECT count(*) FROM embedding_queue q JOIN passages p ON p.id = q.id") if serving else 0
     )
     return IndexMetrics(
-        full_text="fts5" in modules,
+        full_text="fts5" in database.column("SELECT name FROM pragma_module_list"),
         indexed=FullTextIndex(database).total_passages(),
         passages=database.value("SELECT count(*) FROM passages"),
         embeddable=embeddable,
@@ -246,16 +245,13 @@ def _recovery_figures(database: Database) -> RecoveryFigures:
     )[0]
     rows = database.column("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (MEASURED_GAPS,))
     taken = [to_ms(at) for at in rows]
-    crashed = dict(
-        database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (CRASH_COUNT_KEY, LAST_CRASH_KEY))
-    )
     return RecoveryFigures(
         checkpoints,
         recovered,
         last,
         between=_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
-        crashes=int(crashed.get(CRASH_COUNT_KEY, 0)) + unrecorded_recoveries(database.path),
-        crashed_at=crashed.get(LAST_CRASH_KEY),
+        crashes=database.get_count(CRASH_COUNT_KEY) + unrecorded_recoveries(database.path),
+        crashed_at=database.get_meta(LAST_CRASH_KEY) or None,
     )
 
 

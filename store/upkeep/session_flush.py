@@ -27,7 +27,7 @@ from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import name_snapshot
 from store.librarian import model_selection
 from store.memory import Memory
-from store.records.facts import age_state
+from store.records.facts import fact_age_state
 from store.records.timeline import SESSION_QUIET_MS
 from store.search.pipeline import Search
 from store.search.results import Hit
@@ -100,7 +100,7 @@ def _is_too_old(hit: Hit, now: str) -> bool:
     fact = hit.record
     if not isinstance(fact, Fact):
         return False
-    return age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned) in ("low", "stale")
+    return fact_age_state(now, fact) in ("low", "stale")
 
 
 READING_SECONDS = 2.0  # for the turns that wait to be read, at a flush
