@@ -23,7 +23,7 @@ from store.search.lookup import records_by_key
 from store.trust.ownership import read_identity
 from tui.input.key_table import fill_in_keys
 from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
-from tui.lists.record_rows import KeyedRows, RowHeading, RowLine, entry_lines, fact_lines, task_lines
+from tui.lists.record_rows import KeyedRows, RecordReader, RowHeading, entry_lines, fact_lines, task_lines
 from tui.panes.pane import FIRST_ROWS, Loaded, Pane, Reading, View
 from tui.render.lines import EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme.line_filters import Piece
@@ -67,15 +67,7 @@ def read_facts(reading: Reading) -> Loaded:
     if last is not None and last.whole and last.kept is not None:
         before, since, shared = last.kept
         groups = keep_places(before, true, _find_successors(memory, since, shared))
-    keys = array("q")
-    for _, some in groups:
-        keys.extend(some)
-    rows = KeyedRows(
-        keys,
-        partial(read_records, reading),
-        lambda fact, width: fact_lines(fact, now, width),
-        headings(groups, true),
-    )
+    rows = _make_rows(groups, true, partial(read_records, reading), now)
     whole = reading.limit < 0
     facets = read_facets(memory) if whole else ()
     counts = count_facts(memory, now) if whole else {}
@@ -83,11 +75,16 @@ def read_facts(reading: Reading) -> Loaded:
         rows,
         facets,
         _title(view, counts),
-        len(keys) if whole else None,
+        len(rows.keys) if whole else None,
         empty=NONE_HOLDS if 0 < sum(counts.values()) == sum(counts.get(name, 0) for name in GONE_STATES) else "",
         whole=whole,
         kept=(groups, step, memory.globals.step),
     )
+
+
+def _make_rows(groups: Sequence[Group], true: Sequence[Group], read: RecordReader, now: str) -> KeyedRows:
+    keys = array("q", chain.from_iterable(some for _, some in groups))
+    return KeyedRows(keys, read, lambda fact, width: fact_lines(fact, now, width), headings(groups, true))
 
 
 def read_first_facts(location: Location, clock: Clock) -> Loaded | None:
@@ -102,16 +99,12 @@ def read_first_facts(location: Location, clock: Clock) -> Loaded | None:
                 return None
             now = memory.now
             groups = read_groups(memory, View(), now, FIRST_ROWS)
-            keys = array("q", chain.from_iterable(some for _, some in groups))
-            records = records_by_key(memory.database, list(keys))
-            counts = {} if keys else count_facts(memory, now)
+            records: dict[int, Any] = {}
+            rows = _make_rows(groups, groups, lambda wanted: records, now)
+            records.update(records_by_key(memory.database, list(rows.keys)))
+            counts = {} if groups else count_facts(memory, now)
     except (MemorandaError, apsw.Error):  # such as of a file that an earlier build made
         return None
-
-    def draw(fact: Any, width: int) -> list[RowLine]:
-        return fact_lines(fact, now, width)
-
-    rows = KeyedRows(keys, lambda wanted: records, draw, headings(groups, groups))
     return Loaded(rows, empty=NONE_HOLDS if any(counts.values()) else PANE.empty)
 
 
