@@ -167,12 +167,11 @@ def list_text_tables(database: Database) -> Iterator[tuple[str, TextTable]]:
 
 
 class TextFiles(NamedTuple):
-    """Files that may keep text: `find` returns their paths for a memory, of a project's folder or of none.
-    `reach` describes how a purge changes them, empty where it cannot: then they are only named. `derived` is whether
-    they are written from records: a single word in any other file is not taken from a record."""
+    """Files outside of the store that may keep text, which a purge cannot change, and only names: `find` returns their
+    paths for a memory, of a project's folder or of none. `derived` is whether they are written from records: a single
+    word in any other file is not taken from a record."""
 
     what: str
-    reach: str
     find: Callable[[Database, str | None], Iterator[str]]
     derived: bool = False
 
@@ -202,21 +201,11 @@ PARTIAL_PREFIXES = (
 EXPORT_ENDINGS = (".json", ".json.gz")
 
 
-def _find_store_files(database: Database, base: str | None) -> Iterator[str]:
-    """Yield the files of the store."""
-    yield from list_store_files(database.path)
-
-
 def _find_exports(database: Database, base: str | None) -> Iterator[str]:
     """Yield the exports beside the memory, in the project's folder, and wherever the memory was exported to."""
     for folder in dict.fromkeys(filter(None, (os.path.dirname(database.path), base))):
         yield from (os.path.join(folder, name) for name in _list_names(folder) if name.endswith(EXPORT_ENDINGS))
     yield from (file for file in _find_noted_exports(database) if not is_database(file))
-
-
-def _find_copies(database: Database, base: str | None) -> Iterator[str]:
-    """Yield the backups that were made elsewhere."""
-    yield from filter(is_database, _find_noted_exports(database))
 
 
 def _find_noted_exports(database: Database) -> Iterator[str]:
@@ -229,14 +218,6 @@ def _find_noted_exports(database: Database) -> Iterator[str]:
             )
 
 
-def _find_settings(database: Database, base: str | None) -> Iterator[str]:
-    yield user_settings_path()
-
-
-def _find_connections(database: Database, base: str | None) -> Iterator[str]:
-    yield from _list_files_in(os.path.join(state_folder(), "connections"))
-
-
 def _find_recent(database: Database, base: str | None) -> Iterator[str]:
     """Yield the files of this installation's state, without the folders of teams."""
     state = state_folder()
@@ -245,24 +226,23 @@ def _find_recent(database: Database, base: str | None) -> Iterator[str]:
     )
 
 
-def _find_saved_transcripts(database: Database, base: str | None) -> Iterator[str]:
-    """Yield the conversations that were saved from a scan."""
-    yield from _list_files_in(saved_transcripts_folder())
-
-
 TEXT_FILES = (
+    TextFiles("an export: export again, and delete it", _find_exports, derived=True),
     TextFiles(
-        "the memory, its log, its backups, its spool and what else lies in its folder",
-        "erased",
-        _find_store_files,
-        True,
+        "a backup elsewhere: make a new one, and delete it",
+        lambda database, base: filter(is_database, _find_noted_exports(database)),
+        derived=True,
     ),
-    TextFiles("an export: export again, and delete it", "", _find_exports, derived=True),
-    TextFiles("a backup elsewhere: make a new one, and delete it", "", _find_copies, derived=True),
-    TextFiles("your settings: edit them", "", _find_settings),
-    TextFiles("a file of an agent as it was before it was connected: disconnect it", "", _find_connections),
-    TextFiles("a conversation that you saved from a scan: delete it", "", _find_saved_transcripts),
-    TextFiles("the list of memories that were open before: open others", "", _find_recent),
+    TextFiles("your settings: edit them", lambda database, base: iter([user_settings_path()])),
+    TextFiles(
+        "a file of an agent as it was before it was connected: disconnect it",
+        lambda database, base: _list_files_in(os.path.join(state_folder(), "connections")),
+    ),
+    TextFiles(
+        "a conversation that you saved from a scan: delete it",
+        lambda database, base: _list_files_in(saved_transcripts_folder()),
+    ),
+    TextFiles("the list of memories that were open before: open others", _find_recent),
 )
 
 
@@ -272,11 +252,10 @@ def list_person_files(database: Database, base: str | None) -> Iterator[tuple[st
     seen = set[str]()
     store = set(list_store_files(database.path))
     for files in TEXT_FILES:
-        if not files.reach:
-            for file in files.find(database, base):
-                if file not in seen and (files.derived or file not in store) and os.path.isfile(file):
-                    seen.add(file)
-                    yield file, files
+        for file in files.find(database, base):
+            if file not in seen and (files.derived or file not in store) and os.path.isfile(file):
+                seen.add(file)
+                yield file, files
 
 
 def _list_files_in(folder: str) -> Iterator[str]:
