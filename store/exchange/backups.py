@@ -206,8 +206,7 @@ def seal_backup(database: Database, path: str) -> None:
 
 def _table_checksums(path: str) -> Iterator[tuple[str, str]]:
     """Yield (table, its checksum) of a file, with the file's own columns: it may be of an older schema."""
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-    try:
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         connection.pragma("trusted_schema", 0)
         connection.pragma("cell_size_check", 1)
         if connection.pragma("application_id") != APPLICATION_ID:
@@ -220,8 +219,6 @@ def _table_checksums(path: str) -> Iterator[tuple[str, str]]:
                 for piece in export_section(connection, table):
                     found.update(piece)
                 yield table, found.hexdigest()
-    finally:
-        connection.close()
 
 
 # Select the scheduled backups to keep: the newest of each of the last days, weeks and months that have one.
@@ -372,8 +369,7 @@ def _copy_memory(database: Database, path: str, replace: bool, cancelled: IsCanc
 def copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = never_cancelled) -> bool:
     """Copy all pages of a database into a new private file; return False if it was cancelled. Raise OSError."""
     create_private_file(path)
-    target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as target:
         copying = target.backup("main", source, "main")
         try:
             while not copying.done:
@@ -384,8 +380,6 @@ def copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = neve
             copying.close(True)  # an error here follows an earlier one
         target.pragma("journal_mode", "delete")  # one file, without others beside it
         return True
-    finally:
-        target.close()
 
 
 @contextmanager
@@ -457,12 +451,9 @@ def find_backup_step(database: Database, path: str) -> int:
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
         raise NotFound(f"There is no backup {path}.", "memoranda list backups lists what there is.")
     try:
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        try:
+        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get or (0, None)
             known = connection.pragma("application_id") == APPLICATION_ID
-        finally:
-            connection.close()
     except (apsw.CorruptError, apsw.NotADBError) as error:
         if is_database(path):
             raise explain_sqlite_error(error, path) from None

@@ -116,12 +116,9 @@ def open_backup(path: str) -> apsw.Connection:
 
 def _read_birth(path: str) -> str | None:
     """Return the creation time of the memory that this file is a backup of."""
-    connection = open_backup(path)
-    try:
+    with closing(open_backup(path)) as connection:
         born: str | None = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
         return born
-    finally:
-        connection.close()
 
 
 def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
@@ -133,13 +130,10 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
             copy = os.path.join(folder, "memory.db")
             with closing(open_backup(path)) as source:
                 copy_pages(source, copy)
-            backup = Database(copy, "worker", create=False, convert=convert_memory)
-            try:
+            with closing(Database(copy, "worker", create=False, convert=convert_memory)) as backup:
                 if not clean(backup):
                     return False
                 backup.connection.pragma("journal_mode", "delete")  # a backup is one file, without a log
-            finally:
-                backup.close()
             # the age of a backup is the time it was made
             os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
             publish_file(copy, path, replace=True)
@@ -189,8 +183,7 @@ def _read_spool_and_backups(database: Database, backups: Iterable[str]) -> Itera
 def read_memory_texts(path: str) -> Iterator[str]:
     """Yield every text of people in a memory's file, of any schema, its packed history included, and each record's
     once: the corpus of the index repeats it. Raise apsw.Error."""
-    connection = open_backup(path)
-    try:
+    with closing(open_backup(path)) as connection:
         connection.pragma("trusted_schema", 0)
         for (table,) in list(
             connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
@@ -207,8 +200,6 @@ def read_memory_texts(path: str) -> Iterator[str]:
             if table == "history_block":
                 for (packed,) in connection.execute("SELECT texts FROM history_block"):
                     yield from zlib.decompress(packed).decode("utf-8", "replace").split("\n")
-    finally:
-        connection.close()
 
 
 def _unpack_json(texts: Iterable[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ In both cases the file is first checked, read-only and as a whole: SQLite's quic
 
 import json
 import os
+from contextlib import closing
 from dataclasses import dataclass
 
 import apsw
@@ -68,12 +69,9 @@ class _AnyOwner(Trust):
 def check_foreign_file(path: str) -> None:
     """Run SQLite's quick check on a file that is only read. Raise DamagedFile or StorageError."""
     try:
-        connection = open_for_reading(path, look=True)
-        try:
+        with closing(open_for_reading(path, look=True)) as connection:
             guard_connection(connection)
             sound = connection.execute("PRAGMA quick_check(1)").get == "ok"
-        finally:
-            connection.close()
     except apsw.Error as error:
         raise explain_sqlite_error(error, path) from None
     if not sound:
@@ -108,14 +106,11 @@ def adopt_whole(location: Location, clock: Clock = utc_now, earlier: bool = Fals
     """Adopt the memory unchanged, with a new identity; with `earlier` it is the person's own, made before identities
     existed, and its spooled lines are imported too. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     _check_before_adoption(location)
-    database = Database(
-        location.path, "cli", clock, create=False, trust=_AnyOwner(location.path), convert=convert_memory
-    )
-    try:
+    with closing(
+        Database(location.path, "cli", clock, create=False, trust=_AnyOwner(location.path), convert=convert_memory)
+    ) as database:
         database.refuse_unwritable()
         kept = register_ownership(database.connection, location.path, os.urandom(16).hex())
-    finally:
-        database.close()
     taken = sign_waiting_lines(location.path) if earlier and has_waiting_lines(location.path) else 0
     return AdoptionResult(
         True, is_tracked_by_git(location.path) is True, spooled=taken, trouble="" if kept else last_state_problem()
@@ -128,8 +123,7 @@ def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionRe
     _check_before_adoption(location)
     source = "-".join(location.display_name.split())[:60]
     origin = f"import:{source}"
-    there = Database(location.path, "cli", clock, create=False, look=True, convert=convert_memory)
-    try:
+    with closing(Database(location.path, "cli", clock, create=False, look=True, convert=convert_memory)) as there:
         asked = [
             ProposalQuestion(
                 "add", {"fact": fact, "domain": domain, "tags": _parse_foreign_tags(tags)}, origin=origin
@@ -140,8 +134,6 @@ def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionRe
             ProposalQuestion("add", {"fact": f"{title}: {chosen}", "domain": "decisions"}, origin=origin)
             for title, chosen in there.rows(_DECISIONS)
         ]
-    finally:
-        there.close()
     aside = _move_aside(location)
     numbers: set[int] = set()
     left = 0
