@@ -66,11 +66,15 @@ def read_file_size(path: str) -> int | None:
         return None
 
 
+def open_at_once(name: str, flags: int) -> int:
+    """Open a file as the `opener` of `open`, without waiting for somebody who writes where it is a pipe."""
+    return os.open(name, flags | os.O_NONBLOCK)
+
+
 def read_plain_file(path: str, most: int, *, tail: bool = False) -> bytes:
     """Return the first bytes of a plain file, or the last with `tail`, at most so many; none where there is no such
     file, or it cannot be read."""
-    opener = lambda name, flags: os.open(name, flags | os.O_NONBLOCK)  # noqa: E731  # a pipe would block for ever
-    with suppress(OSError, ValueError), open(path, "rb", opener=opener) as file:
+    with suppress(OSError, ValueError), open(path, "rb", opener=open_at_once) as file:
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode):
             file.seek(max(0, status.st_size - most) if tail else 0)

@@ -14,6 +14,7 @@ from typing import Any
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import MEMORANDA_FOLDER, Location, person_folder
+from store.base.runtime import open_at_once
 from store.base.state_files import (
     delete_state,
     find_known_memory,
@@ -377,7 +378,7 @@ class Config:
         """Apply the section `memoria:` at the head of a note beside a project's agent. It may have come with a
         checkout: a shorter retention than without it is ignored, and so is any setting other than these four."""
         try:
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+            with open(path, encoding="utf-8", opener=open_at_once) as file:
                 text = file.read(MAX_NOTE_BYTES)
         except (OSError, UnicodeDecodeError):
             return

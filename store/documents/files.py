@@ -239,10 +239,7 @@ def note_log_folder(write: Transaction, config: Config) -> None:
     """Note the folder that logs and snapshots are written to, as part of the transaction in which they are."""
     folder, known = "/".join(log_folder(config)), log_folders(write.database)
     if folder != MEMORY_FOLDER and folder not in known:
-        write.execute(
-            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-            (LOG_FOLDERS, json.dumps([*known, folder])),
-        )
+        write.set_meta(LOG_FOLDERS, json.dumps([*known, folder]))
 
 
 def is_hidden(name: str) -> bool:

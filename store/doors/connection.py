@@ -27,6 +27,7 @@ from store.base import state_files
 from store.base.errors import Unsupported
 from store.base.hook_resident import end_resident
 from store.base.location import MEMORANDA_FOLDER, Location, checkout_root
+from store.base.runtime import open_at_once
 from store.base.state_files import (
     delete_state,
     last_state_problem,
@@ -525,7 +526,7 @@ def _is_same_config(file: str, one: str, other: str) -> bool:
 def _read_config_text(file: str) -> str | None:
     """Return the text of a file, None if there is none. Raise EditBlocked, OSError."""
     try:
-        with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as opened:
+        with open(file, "rb", opener=open_at_once) as opened:
             status = os.fstat(opened.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise EditBlocked(f"{file} is not a plain file.")

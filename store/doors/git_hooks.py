@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from store.base.citations import SHORT_SHA_LENGTH, cite
+from store.base.runtime import open_at_once
 from store.base.state_files import delete_state, read_state, replace_whole_file, state_name_of, write_state
 from store.config.configuration import may_capture
 from store.git.process import GitError, run_git
@@ -254,7 +255,7 @@ def _is_tracked(root: str, folder: str) -> bool:
 def _read_hook(path: str) -> str | None:
     """Return the text of a hook, None if there is none. Raise OSError, UnicodeDecodeError."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+        with open(path, "rb", opener=open_at_once) as file:
             return file.read(MAX_HOOK_BYTES).decode("utf-8")
     except FileNotFoundError:
         return None

@@ -238,28 +238,35 @@ class Replica:
         if provider.dimension != VECTOR_DIMENSION:
             return 0
         done = 0
-        while not cancelled():
-            rows = self._connection.execute(
-                "SELECT r.id, r.title, r.body FROM memoranda.records r"
-                " LEFT JOIN memoranda.embeddings e USING (team, id)"
-                " WHERE r.team = %s AND r.status = 'active' AND e.model IS DISTINCT FROM %s LIMIT %s",
-                (self.team, provider.fingerprint, EMBED_BATCH),
-            ).fetchall()
-            if not rows:
-                break
-            vectors = provider.passages([f"{title}\n{body}".strip() for _, title, body in rows])
-            values = [
-                (self.team, id, provider.fingerprint, vector_literal(vector.tolist()))
-                for (id, *_), vector in zip(rows, vectors, strict=True)
-            ]
-            with self._connection.transaction(), self._connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO memoranda.embeddings(team, id, model, vector) VALUES (%s, %s, %s, %s)"
-                    " ON CONFLICT (team, id) DO UPDATE SET model = excluded.model, vector = excluded.vector",
-                    values,
-                )
-            done += len(rows)
+        try:
+            while not cancelled() and (embedded := self._embed_batch(provider)):
+                done += embedded
+        except self._error as error:
+            raise ReplicaError(f"PostgreSQL refused: {postgres_message(error)}.") from None
         return done
+
+    def _embed_batch(self, provider: EmbeddingProvider) -> int:
+        """Compute some of the vectors that are missing; return how many. Raise EmbeddingError, and psycopg's errors."""
+        rows = self._connection.execute(
+            "SELECT r.id, r.title, r.body FROM memoranda.records r"
+            " LEFT JOIN memoranda.embeddings e USING (team, id)"
+            " WHERE r.team = %s AND r.status = 'active' AND e.model IS DISTINCT FROM %s LIMIT %s",
+            (self.team, provider.fingerprint, EMBED_BATCH),
+        ).fetchall()
+        if not rows:
+            return 0
+        vectors = provider.passages([f"{title}\n{body}".strip() for _, title, body in rows])
+        values = [
+            (self.team, id, provider.fingerprint, vector_literal(vector.tolist()))
+            for (id, *_), vector in zip(rows, vectors, strict=True)
+        ]
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO memoranda.embeddings(team, id, model, vector) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (team, id) DO UPDATE SET model = excluded.model, vector = excluded.vector",
+                values,
+            )
+        return len(rows)
 
 
 def _record_row(one: SharedRecord) -> tuple[object, ...]:

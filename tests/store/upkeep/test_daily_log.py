@@ -203,13 +203,16 @@ def test_a_purge_reaches_it_and_is_proved(memory: Memory, log: Path) -> None:
 # where it is
 
 
+TEAM_FOLDER = "notes/token=Zq8fR2xLw9Tn4Vb7"  # its name is no secret, but would be cut from a text
+
+
 def test_a_purge_reaches_what_was_written_to_an_earlier_folder(memory: Memory, log: Path, tmp_path: Path) -> None:
     """Logs and snapshots are found there, cited and cut, whatever the setting says since."""
     memory.facts.remember("The zebrafish is the hint")
     talk(memory, "s-1", "remember that the zebrafish is the hint", "Noted.")
     write_setting(user_settings_path(), "files.folder", "notes/agent")
     assert daily_log.write_daily_log(again(memory)) > 0
-    write_setting(user_settings_path(), "files.folder", "notes/team")
+    write_setting(user_settings_path(), "files.folder", TEAM_FOLDER)
     session_flush.clear_session(again(memory), "s-1")
     write_setting(user_settings_path(), "files.folder", "memory")
     again(memory).documents.update_index()
@@ -218,7 +221,7 @@ def test_a_purge_reaches_what_was_written_to_an_earlier_folder(memory: Memory, l
         files = [file for file in (tmp_path / "notes").rglob("*.md") if "zebrafish" in file.read_text()]
         return {file.relative_to(tmp_path).parts[1] for file in files}
 
-    assert held() == {"agent", "team"}
+    assert held() == {"agent", "token=Zq8fR2xLw9Tn4Vb7"}
     assert "notes/agent" in str([hit.record.citation for hit in memory.search("kind:document zebrafish").hits])
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run_plan(plan, plan.default_places())

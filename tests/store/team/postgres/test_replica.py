@@ -95,6 +95,9 @@ def test_it_is_searched_in_both_languages_and_by_meaning(shared: tuple[Person, P
     assert found("deployment review") == ["Deployments need two reviews"]
     assert found("zebra") == []
     assert found("", near="how many people must approve a deployment?")[0] == "Deployments need two reviews"
+    run(address, "DROP TABLE memoranda.embeddings")
+    with pytest.raises(ReplicaError, match=r"PostgreSQL refused: .*embeddings"):
+        replicate(ana, address, provider=provider)
 
 
 def test_an_address_that_leads_nowhere_is_said(shared: tuple[Person, Person]) -> None:
