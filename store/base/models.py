@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import Citation, cite
 from store.base.vocabulary import AUTOMATIC_TRIGGERS
 
 MIN_WRAPPED_LENGTH = 50  # characters of a line from which on the next may be the rest of it
 MAX_SUBJECT_LINES = 3  # of a subject
-_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
-_LIST_OR_TRAILER = re.compile(
-    r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
-)  # begins a line that is none: of a list, a trailer
+_PARAGRAPH_END = r"\n[ \t\r]*\n"
+_LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"  # begins a line that is none: of a list, a trailer
 
 
 _TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")  # the first that a record has
@@ -195,9 +193,10 @@ class Commit(CitedRecord, WordedRecord):
 def commit_subject_lines(message: str) -> str:
     """Return the lines of a commit's message that are its subject: more than the first line where its paragraph is
     short and goes on as wrapped text does, not with a list or a trailer."""
-    lines = _PARAGRAPH_END.split(message, 1)[0].rstrip().split("\n")
+    lines = re.split(_PARAGRAPH_END, message, maxsplit=1)[0].rstrip().split("\n")
     wrapped = len(lines) <= MAX_SUBJECT_LINES and all(
-        len(line) >= MIN_WRAPPED_LENGTH and not _LIST_OR_TRAILER.match(after) for line, after in pairwise(lines)
+        len(line) >= MIN_WRAPPED_LENGTH and not re.match(_LIST_OR_TRAILER, after)
+        for line, after in pairwise(lines)
     )
     return "\n".join(lines) if wrapped else lines[0].rstrip()
 
@@ -241,8 +240,7 @@ class Task(CitedRecord):
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A commit and a decision that belong together: the commit implements, reverts or relates to it."""
 
     commit: str
@@ -297,8 +295,7 @@ class Checkpoint(CitedRecord, WordedRecord):
         }[self.trigger]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it was added or
     deleted)."""
 
@@ -379,8 +376,7 @@ class Proposal(CitedRecord):
     made: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """A conversation: `source` is the file it was read from, if any; `flushed` up to which turn it was flushed; `turns`
     and `last_at` are the number and the time of its last turn. `ended_at` is None while it is open."""
 
@@ -474,7 +470,8 @@ def as_json(one: Record | Link | Step | Change | Session) -> dict[str, Any]:
     >>> as_json(memory.get("F#1"))["fact"]
     'We deploy on Tuesdays'
     """
-    fields = asdict(one.own if isinstance(one, GlobalFact) else one)
+    own = one.own if isinstance(one, GlobalFact) else one
+    fields = own._asdict() if isinstance(own, Link | Change | Session) else asdict(own)
     fields.pop("is_new", None)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields

@@ -20,17 +20,16 @@ FENCE_MARK = "memoranda"
 _JOINERS = "\u200d\ufe0f"
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # the marks of chat templates that name a speaker, with any spacing
-_TEMPLATE = re.compile(
-    r"<\s*(?=/?\s*[|｜¦])|[|｜¦]\s*(?=>)|\[(?=\s*/?\s*(?:INST|SYS|TOOL_CALLS?|AVAILABLE_TOOLS)\b)"
+_TEMPLATE = (
+    r"(?i)<\s*(?=/?\s*[|｜¦])|[|｜¦]\s*(?=>)|\[(?=\s*/?\s*(?:INST|SYS|TOOL_CALLS?|AVAILABLE_TOOLS)\b)"
     r"|<(?=\s*/?\s*(?:s|sys|eos|bos|sop|human)\s*>)"
     r"|<(?=\s*/?\s*(?:system|user|assistant|think|tool|function|instruction|(?:start|end|begin)[_-]of[_-])[\w-]*(?:\s[^<>]*)?>)"
-    r"|<(?=<\s*/?\s*SYS)",
-    re.IGNORECASE,
+    r"|<(?=<\s*/?\s*SYS)"
 )
 _LIKE_LESS = str.maketrans(dict.fromkeys("＜﹤‹〈⟨❮ᐸ˂", "<"))
-_SPEAKER = re.compile(
-    r"[\s#>*_\-–—•`]*(?:system|user|assistant|human|developer|tool|ai|sistema|usuario|asistente)\s*[*_`]*\s*[:：]",
-    re.IGNORECASE,
+_SPEAKER = (
+    r"(?i)[\s#>*_\-–—•`]*(?:system|user|assistant|human|developer|tool|ai|sistema|usuario|asistente)"
+    r"\s*[*_`]*\s*[:：]"
 )
 
 
@@ -76,11 +75,10 @@ def make_harmless(text: str) -> str:
     """Return a text that is safe within a fence: plain, and with nothing in it that ends a fence or a turn.
     Idempotent."""
     lines = strip_invisible(text).split("\n")
-    text = "\n".join(f"| {line}" if _SPEAKER.match(_fold_same_length(line)) else line for line in lines)
-    if (
-        "<" in text or "[" in text or "|" in text or not text.isascii()
-    ):  # after the lines: `| ` can complete a mark
-        text = _break_fence_marks(_TEMPLATE.sub(_break_template_mark, text))
+    text = "\n".join(f"| {line}" if re.match(_SPEAKER, _fold_same_length(line)) else line for line in lines)
+    # after the lines: `| ` can complete a mark
+    if "<" in text or "[" in text or "|" in text or not text.isascii():
+        text = _break_fence_marks(re.sub(_TEMPLATE, _break_template_mark, text))
     return text
 
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 PASSAGE_SIZE = 600  # characters; 300, 1,000 and 2,000 found less
 MAX_PASSAGES = 2_048  # passages of one text; those of a longer one are larger
+# a pattern that is no compiled one is compiled at its first use: most commands split no text
 CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
-_SENTENCE = re.compile(r"[.!?…;。][\"'”’»)\]]*\s+")
+_SENTENCE = r"[.!?…;。][\"'”’»)\]]*\s+"
 _LINE = 500  # characters of a line that are looked at for a form
 _CODE_LINE = r"""^\s*(?:
     # tables
@@ -50,19 +51,18 @@ _CODE_LINE = r"""^\s*(?:
     # data
     | "[\w.-]+"\s*:\s | [\w.-]+\s*=\s*["'\[{\d] | [A-Z_][A-Z0-9_]*=\S | [a-z_][\w.-]*:\s*["'\[{\d]
     )"""
-_RULE = re.compile(r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$")  # between the heads of a table and its rows
-_COLUMNS = re.compile(r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S")
-_VALUES = re.compile(r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$")
-_KEY = re.compile(r"\s*(?:- )?[a-z_\"'][\w.\"'/-]*:(?:\s|$)")
-_ITEM = re.compile(r"\s+- \S")
-_NO_SYMBOLS = re.compile(r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")  # addresses, emphasis
-_CODE_END = re.compile(r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$")
-_HEADING = re.compile(r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S")
+_RULE = r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$"  # between the heads of a table and its rows
+_COLUMNS = r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S"
+_VALUES = r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$"
+_KEY = r"\s*(?:- )?[a-z_\"'][\w.\"'/-]*:(?:\s|$)"
+_ITEM = r"\s+- \S"
+_NO_SYMBOLS = r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`"  # addresses, emphasis
+_CODE_END = r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$"
+_HEADING = r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S"
 # the ends of lines before a heading or an item
-_ITEMS = re.compile(rf"\n(?={_HEADING.pattern})")
-_NEWLINE, _SPACE = re.compile(r"\n"), re.compile(" ")
+_ITEMS = rf"\n(?={_HEADING})"
 # where speech ends, and code, the best first: a line of speech may end within a sentence
-_ENDS = ((_ITEMS, _SENTENCE, _NEWLINE, _SPACE), (_NEWLINE, _SENTENCE, _SPACE))
+_ENDS = ((_ITEMS, _SENTENCE, "\n", " "), ("\n", _SENTENCE, " "))
 _WORD = re.compile(r"\w")
 _SYMBOLS = re.compile(r"[{}()\[\]<>=;|\\/_$&^~`+*#@]")
 
@@ -152,40 +152,41 @@ def looks_like_code(block: str) -> bool:
     alike = sum(map(_has_code_form, lines))
     if len(lines) > 1:
         return alike > len(lines) / 2 or _is_table(lines) or _is_yaml(lines)
-    return alike == 1 and not _KEY.match(lines[0]) and not _SENTENCE.search(block.strip().rstrip(";") + " ")
+    return (
+        alike == 1 and not re.match(_KEY, lines[0]) and not re.search(_SENTENCE, block.strip().rstrip(";") + " ")
+    )
 
 
 def _has_code_form(line: str) -> bool:
     """Tell whether a line has the form of code, a log, a table or data."""
     stripped = line.strip()
-    if _HEADING.match(line):
+    if re.match(_HEADING, line):
         return False
     if _code_line().match(line, 0, _LINE):
         return True
     symbols = len(_SYMBOLS.findall(stripped))
-    if stripped.endswith(";") or (_CODE_END.search(stripped) and symbols > 1):
+    if stripped.endswith(";") or (re.search(_CODE_END, stripped) and symbols > 1):
         return True
     if symbols <= 0.12 * len(stripped):
         return False
-    bare = _NO_SYMBOLS.sub("", stripped)
+    bare = re.sub(_NO_SYMBOLS, "", stripped)
     return len(_SYMBOLS.findall(bare)) > 0.12 * len(bare) and len(bare) > 3
 
 
 def _is_table(lines: list[str]) -> bool:
     """Return whether two lines or more are the rows of a table: values under each other, or between commas or bars."""
-    if sum(bool(_COLUMNS.search(line)) for line in lines if "   " in line or "\t" in line) >= max(
-        2, len(lines) - 1
-    ):
+    columns = sum(bool(re.search(_COLUMNS, line)) for line in lines if "   " in line or "\t" in line)
+    values = len(lines) > 2 and all(re.match(_VALUES, line) for line in lines)
+    if columns >= max(2, len(lines) - 1) or (values and len({line.count(",") for line in lines}) == 1):
         return True
-    if len(lines) > 2 and all(map(_VALUES.match, lines)) and len({line.count(",") for line in lines}) == 1:
-        return True
-    return any(map(_RULE.match, lines)) and sum("|" in line or "-+-" in line for line in lines) > len(lines) / 2
+    ruled = any(re.match(_RULE, line) for line in lines)
+    return ruled and sum("|" in line or "-+-" in line for line in lines) > len(lines) / 2
 
 
 def _is_yaml(lines: list[str]) -> bool:
     """Return whether all lines are keys with their values, of which some stand below others."""
-    keys = [bool(_KEY.match(line)) for line in lines]
-    if sum(keys) < 2 or not all(key or _ITEM.match(line) for key, line in zip(keys, lines, strict=True)):
+    keys = [bool(re.match(_KEY, line)) for line in lines]
+    if sum(keys) < 2 or not all(key or re.match(_ITEM, line) for key, line in zip(keys, lines, strict=True)):
         return False
     indents = [len(line) - len(line.lstrip()) for line in lines]
     return any(
@@ -199,7 +200,7 @@ def _split_block(text: str, start: int, end: int, size: int, code: bool) -> list
     pieces = []
     while end - start > size:
         window = text[start : start + size]
-        cuts = (max((match.end() for match in ends.finditer(window)), default=0) for ends in _ENDS[code])
+        cuts = (max((match.end() for match in re.finditer(ends, window)), default=0) for ends in _ENDS[code])
         cut = next((cut for cut in cuts if cut > size // 2), size)
         pieces.append((start, start + cut))
         start += cut
