@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from store.base.errors import InvalidInput
@@ -32,8 +32,7 @@ _CITATION = rf"\[?(?:{_RECORD}|{_LINES})\]?"
 _CITATION_OR_URL = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])"
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """One reference: `kind` as in `CITATION_LETTERS` (`store/base/vocabulary.py`), or `document`; `target` an id, a sha
     (prefix) or a path."""
 

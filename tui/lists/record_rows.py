@@ -213,7 +213,7 @@ class KeyedRows:
         return self.keys[self._entry(index)] if heading is None else ("heading", self.headings[heading][1])
 
     def index_of(self, key: Hashable) -> int | None:
-        if isinstance(key, tuple):
+        if isinstance(key, tuple) and key[0] == "heading":  # a citation is a tuple as well
             names = [name for _, name, _ in self.headings]
             return self._rows_of_headings[names.index(key[1])] if key[1] in names else None
         found = self._pages.find_index(key, self._entry(self.near))

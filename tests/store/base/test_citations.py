@@ -23,8 +23,8 @@ NUMBERED = {
     "summary": "S", "turn": "T", "checkpoint": "K", "task": "A", "proposal": "P",
 }  # fmt: skip
 
-records = st.builds(Citation, st.sampled_from(sorted(NUMBERED)), st.integers(1, MAX_RECORD_ID))
-commits = st.builds(Citation, st.just("commit"), st.text("0123456789abcdef", min_size=4, max_size=39))
+records = st.tuples(st.sampled_from(sorted(NUMBERED)), st.integers(1, MAX_RECORD_ID)).map(lambda of: Citation(*of))
+commits = st.text("0123456789abcdef", min_size=4, max_size=39).map(lambda sha: Citation("commit", sha))
 paths = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]()<>\"'`#:"), min_size=1)
 documents = st.builds(
     lambda path, first, more: Citation("document", path, first, first + more),
