@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from store.context.builder import ContextBuilder
     from store.conversations.turns import Turns
     from store.documents.documents import Documents
-    from store.documents.files import DocumentRoots
     from store.evidence.evidence import Evidence
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
@@ -210,14 +209,9 @@ class Memory:
 
     @cached_property
     def documents(self) -> Documents:
-        from store.documents.documents import Documents
-        from store.documents.files import document_roots, log_folders
+        from store.documents.documents import Documents, find_roots
 
-        def found() -> DocumentRoots:
-            synced = self.database.column("SELECT path FROM synced_files")
-            return document_roots(self.location, self.config, synced, log_folders(self.database))
-
-        return Documents(self.database, found)
+        return Documents(self.database, lambda: find_roots(self.database, self.location, self.config))
 
     @cached_property
     def evidence(self) -> Evidence:

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 from store.base.citations import Citation
 from store.base.clock import from_ms
 from store.base.errors import InvalidInput, NotFound, StorageError
+from store.base.location import Location
 from store.base.models import Chunk
 from store.base.runtime import IsCancelled, never_cancelled
+from store.config.configuration import Config
 from store.database.database import Database, Lease, LeaseLost, Transaction
 from store.database.values import SqlValue, Verbatim, clean_text
 from store.documents.files import (
@@ -25,7 +27,9 @@ from store.documents.files import (
     Unreadable,
     WalkedFile,
     decode_text,
+    document_roots,
     is_unopenable,
+    log_folders,
     read_document_bytes,
     why_unreadable,
 )
@@ -682,6 +686,13 @@ class FileExcerpt:
 
 def _ignore_progress(done: int, total: int) -> None:
     """Report no progress."""
+
+
+def find_roots(database: Database, location: Location, config: Config) -> DocumentRoots:
+    """Return where the documents of a memory lie: what is synced, and every folder that logs were written to, too."""
+    return document_roots(
+        location, config, database.column("SELECT path FROM synced_files"), log_folders(database)
+    )
 
 
 class Documents:

@@ -20,7 +20,6 @@ from store.base.state_files import (
 )
 from store.database.change_capture import read_newest_step
 from store.database.connection import guard_connection, open_for_reading
-from store.git.process import GitError, run_git
 
 IDENTITY_KEY = "identity"  # in `meta`
 # bytes of a memory that is compared with another, both of them in memory meanwhile
@@ -166,6 +165,9 @@ def is_tracked_by_git(path: str) -> bool | None:
     root = checkout_root(os.path.dirname(os.path.abspath(path)))
     if root is None:
         return False
+    # subprocess and more, 4 ms of each command; this is asked of a file that came here alone
+    from store.git.process import GitError, run_git
+
     try:
         with run_git(root, "ls-files", "-z", "--", os.path.realpath(path)) as child:
             found = b"".join(child.read_chunks(never_cancelled))
