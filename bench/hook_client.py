@@ -170,7 +170,7 @@ def _residents() -> list[int]:
                 ours = f"XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}".encode() in file.read().split(b"\0")
         except OSError:
             continue  # another's, or it has just ended
-        if ours and b"store.doors.hooks.resident" in words:
+        if ours and b"store.doors.hook_resident" in words:
             found.append(int(entry))
     return found
 
