@@ -609,6 +609,7 @@ def test_steps_are_found_by_who_and_when_and_read_by_their_numbers(memory, clock
     for filters, seqs in (
         ({"actor": "user"}, [4, 3, 2]),
         ({"actor": "nobody"}, []),
+        ({"actor": ""}, []),
         ({"record": ("fact", 1)}, [3, 1]),
         ({"since": noon}, [4, 3, 2]),
         ({"before": noon}, [1]),
@@ -711,12 +712,15 @@ def test_undo_takes_back_an_undo_from_the_middle_and_of_somebody_else(memory: Me
     assert memory.history.redo().reason == f"remember F#{one}"
 
 
-def test_an_undo_from_the_middle_is_the_next_though_all_above_it_went_since(memory: Memory):
-    """What stood above the step then has been taken back after it: the undo was one from the middle all the same."""
-    for text in ("one", "two", "three"):
+@pytest.mark.parametrize("undone, next_one", [((1, 4, 3, 2), 1), ((1, 4, 2), 2), ((1, 2), 2), ((2, 4, 1), 1)])
+def test_the_newest_undo_from_the_middle_is_the_next_though_what_stood_above_it_went_since(
+    memory: Memory, undone: tuple[int, ...], next_one: int
+):
+    """What stood above the step then has been taken back after it: the undo was one from the middle all the same. Of
+    two of them the one that the person made last."""
+    for text in ("one", "two", "three", "four"):
         memory.facts.remember(text)
-    memory.history.undo(1)
-    memory.history.undo(3)
-    memory.history.undo(2)
-    assert memory.history.undo().reason == "undo 1"
-    assert memory.facts.get(1).fact == "one"
+    for step in undone:
+        memory.history.undo(step)
+    assert memory.history.undo().reason == f"undo {next_one}"
+    assert memory.facts.get(next_one).fact == ("one", "two")[next_one - 1]

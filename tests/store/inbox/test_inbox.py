@@ -250,6 +250,29 @@ def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
     assert fact.supersedes == new, "what holds today steps aside, and not what did then"
 
 
+@pytest.mark.parametrize("status", ["forgotten", "superseded"])
+@pytest.mark.parametrize("how", ["forget", "confirm", "merge", "merged by the person", "superseded by the person"])
+def test_a_fact_that_no_longer_holds_is_not_decided_on(memory, how, status):
+    """Neither forgotten, confirmed, merged nor replaced, even where the person accepts it anyway."""
+    old, _ = memory.facts.remember("Team of 5")
+    other, _ = memory.facts.remember("The team is 5 people")
+    changes = {"forget": {}, "confirm": {}, "merge": {"fact": "Team of 5", "others": [other]}}
+    kind, target = (how, old) if how in changes else ("add", None)
+    number = memory.inbox.propose(kind, changes.get(how, {"fact": "A team of five"}), target=target, origin=AGENT)
+    if status == "forgotten":
+        memory.facts.forget([old])
+    else:
+        memory.facts.correct(old, "Team of 7")
+    with pytest.raises(Conflict, match=rf"F#{old} is {status}\."):
+        if how == "superseded by the person":
+            memory.inbox.decide([InboxChoice(number, "supersede", None, old)], whole=True)
+        elif target is None:
+            memory.inbox.merge(number, old)
+        else:
+            memory.inbox.accept(number, anyway=True)
+    assert memory.facts.get(old).status == status and memory.inbox.ids() == [number]
+
+
 def test_a_target_that_was_purged_is_told(memory):
     old, _ = memory.facts.remember("Team of 5")
     number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)

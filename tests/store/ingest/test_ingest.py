@@ -441,20 +441,21 @@ def test_what_is_discardable_is_kept_for_a_day_and_found_by_nothing(memory: Memo
     lines = [
         {"session": "s", "role": "user", "text": "Muchas gracias!", "at": now},
         {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": now},
+        {"session": "s", "role": "tool", "text": "Hello!", "at": now},
         {"session": "s", "role": "tool", "text": "older marmalade", "at": "2026-11-01T00:00:00Z"},
         {"session": "s", "role": "user", "text": "The importer fails.", "at": now},
     ]
     report = ingest_file(memory.database, piped("\n".join(map(json.dumps, lines))))
-    assert (report.added, report.discarded, report.dropped) == (1, 3, 1)
+    assert (report.added, report.discarded, report.dropped) == (1, 4, 1)
     kept = memory.database.rows("SELECT kind, text FROM discarded ORDER BY id")
-    assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade")]
+    assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade"), ("tool", "Hello!")]
     assert memory.search("marmalade").total == memory.search("gracias").total == 0
     assert [turn.text for turn in memory.turns.window()] == ["The importer fails."]
     Summaries(memory.database).summarize_due(all_of_it=True)
     assert "marmalade" not in json.dumps([summary.prompt_line for summary in Summaries(memory.database).active()])
     assert expire_discarded(memory.database, memory.now) == 0
     clock.advance(days=1.01)
-    assert expire_discarded(memory.database, memory.now) == 2
+    assert expire_discarded(memory.database, memory.now) == 3
 
 
 def test_no_secret_comes_in_and_none_that_was_erased(memory: Memory, tmp_path: Path) -> None:
