@@ -83,6 +83,13 @@ def test_what_no_filter_counts_is_not_counted(shared: Memory, question: str) -> 
     assert not answer.filter and (answer.nothing or not answer.exact)
 
 
+@pytest.mark.parametrize("question", CASES["reasons"])
+def test_why_somebody_did_it_is_no_list_of_what_they_did(shared: Memory, question: str) -> None:
+    """What passes a filter gives no reason: an answer is certain only where it has one."""
+    answer = ask(shared, question)
+    assert not answer.filter and (not answer.exact or "The reason: " in answer.text)
+
+
 def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
     memory.commits.log(SHA, message="store: one file", author="Tomás", committed_at="2099-01-01T00:00:00Z")
     assert ask(memory, "what happened today?").nothing and not ask(memory, "which commits since monday?").nothing

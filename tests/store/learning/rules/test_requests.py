@@ -125,6 +125,13 @@ def test_what_is_kept_of_a_turn_is_whole(text: str) -> None:
     assert kept(text) == WHOLE[text]
 
 
+@each("pointing", ["Remember this{}", "recordá esto{}", "para que lo recuerdes{}"])
+@each("mark, sure", [(":", True), (" -", True), (" –", True), (" —", True), (",", False), (";", False)])
+def test_what_a_colon_or_a_dash_points_at_is_kept_and_after_a_comma_it_is_asked_about(pointing, mark, sure) -> None:
+    (found,) = extract_by_rule("user", f"{pointing.format(mark)} the gateway listens on 7443")
+    assert (found.text, found.explicit) == ("The gateway listens on 7443", sure)
+
+
 @each("text", [*REFUSALS, *CASES["no_requests"]])
 def test_what_need_not_be_kept_or_is_no_request_is_not(text: str) -> None:
     assert kept(text) == []
