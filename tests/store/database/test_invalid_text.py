@@ -103,3 +103,13 @@ def test_a_changeset_of_valid_text_stays_as_it_is(text: str) -> None:
     whole = session.changeset()
     assert invalid_text.repair_changeset(whole) == whole
     session.close()
+
+
+@pytest.mark.parametrize("number", [0, 127, 128, (1 << 31) + 5, (1 << 56) - 1, 1 << 56, (1 << 63) - 1, -1, -(1 << 63)])
+def test_a_number_is_read_as_sqlite_wrote_it(number: int) -> None:
+    """Of one to nine bytes: the key of the only row of a table, behind the length of the row."""
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY); INSERT INTO t VALUES (?)", (number,))
+    page = connection.serialize("main")[4096:]
+    _, at = invalid_text.read_varint(page, int.from_bytes(page[8:10]))
+    assert invalid_text.read_varint(page, at)[0] == number

@@ -331,6 +331,17 @@ def test_what_changes_nothing_leaves_no_step(memory):
     assert memory.history.steps() == before
 
 
+def test_what_expires_is_what_is_older_than_the_moment(memory, clock):
+    """Where nothing is, nothing is written."""
+    for _ in range(3):
+        memory.events.log("seen")
+        clock.advance(days=1)
+    moments = [event.created_at for event in memory.events.get_many([1, 2, 3])]
+    for moment, gone, left in ((moments[0], 0, [1, 2, 3]), (moments[1], 1, [2, 3]), (moments[1], 0, [2, 3])):
+        assert memory.database.delete_before("events", "created_at", moment, "retention") == gone
+        assert [event.id for event in memory.events.get_many([1, 2, 3])] == left
+
+
 def test_two_connections_write_in_turn(memory):
     """Steps are numbered in the order of commit, whoever wrote them, and each holds its own change alone."""
     with Memory.open(memory.location.path, "mcp") as other:
