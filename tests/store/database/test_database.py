@@ -45,28 +45,37 @@ def contents(folder: Path) -> dict[str, bytes]:
 BORN = """
 import json, os, stat, sys
 os.umask(int(sys.argv[2], 8))
+os.chmod = lambda *_, **__: None  # what is made private only afterwards was not so for a moment
+from store.conversations.hook_spool import append_act
+from store.exchange.backups import make_backup
 from store.exchange.exporter import save_export as save
 from store.memory import Memory
 path = sys.argv[1]
 with Memory.open(path) as memory:
     memory.facts.remember("the team is five")
-    save(memory.database, os.path.join(os.path.dirname(path), "export.json"))
     folder = os.path.dirname(path)
-    found = {name: stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode) for name in os.listdir(folder)}
-    print(json.dumps({"folder": stat.S_IMODE(os.lstat(folder).st_mode), "files": found}))
+    save(memory.database, os.path.join(folder, "export.json"))
+    append_act(path, "remember", {"text": "the team is six"}, actor="hook")
+    make_backup(memory.database)
+    found = {"folders": {}, "files": {}}
+    for name, folders, files in os.walk(folder):
+        for kind, names in (("folders", ["", *folders] if name == folder else folders), ("files", files)):
+            found[kind] |= {one: stat.S_IMODE(os.lstat(os.path.join(name, one)).st_mode) for one in names}
+    print(json.dumps(found))
 """
 
 
 @pytest.mark.parametrize("folder", [".memoranda", "memoranda"])
 @pytest.mark.parametrize("umask", ["000", "022", "077"])
 def test_everything_is_private_whatever_the_umask(tmp_path, umask, folder):
-    """A project's folder or the personal one 0700, and every file 0600 while the memory is open: no moment in which
-    others could read it."""
+    """A project's folder or the personal one 0700, with those of the hooks and the backups in it, and every file 0600
+    while the memory is open: no moment in which others could read it."""
     path = tmp_path / "project" / folder / "memory.db"
     born = json.loads(run_program(BORN, path, umask).stdout)
-    assert born["folder"] == 0o700
+    assert born["folders"] == dict.fromkeys(["", "spool", "backups"], 0o700)
     names = {"export.json", "memory.db", "memory.db-ballast", "memory.db-shm", "memory.db-wal"}
-    assert born["files"] == dict.fromkeys(names | ({".gitignore"} if folder == ".memoranda" else set()), 0o600)
+    assert set(born["files"]) >= names | {"memory.db.jsonl"} | ({".gitignore"} if folder == ".memoranda" else set())
+    assert set(born["files"].values()) == {0o600}
 
 
 def test_git_does_not_see_the_folder_and_permissions_that_were_opened_are_closed_again(tmp_path):
@@ -82,6 +91,20 @@ def test_git_does_not_see_the_folder_and_permissions_that_were_opened_are_closed
     Memory.open(str(path)).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_log_from_when_the_file_was_read_only_can_be_written_again(tmp_path):
+    """SQLite gives it the mode of the file, and nobody could write to a memory that may be written."""
+    path = make(tmp_path / "memory.db")
+    beside = [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
+    with Memory.open(str(path)) as memory:
+        for mode, then in ((0o400, 0o400), (0o600, 0o600)):
+            for file in (path, *beside):
+                file.chmod(0o400)
+            path.chmod(mode)
+            Memory.open(str(path)).close()
+            assert [stat.S_IMODE(file.stat().st_mode) for file in beside] == [then, then]
+        assert memory.facts.remember("the team is six") == (2, True)
 
 
 # refused --------------------------------------------------------------------------------------------------------------

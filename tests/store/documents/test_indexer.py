@@ -3,15 +3,12 @@
 import os
 import socket
 import stat
-import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-import watchfiles
 from conftest import examples, tried
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,7 +19,6 @@ from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageErr
 from store.database.database import Lease
 from store.documents import documents as indexer
 from store.documents import files as places
-from store.documents import watcher
 from store.documents.documents import (
     CHUNK_OVERLAP,
     CHUNK_SIZE,
@@ -32,8 +28,6 @@ from store.documents.documents import (
     split_chunks,
     split_lines,
 )
-from store.documents.files import DocumentRoots
-from store.documents.watcher import DocumentWatch
 from store.memory import Memory
 from store.search import lookup
 
@@ -171,6 +165,7 @@ def test_a_giant_line_is_cut_at_its_sentences() -> None:
     assert {(piece.first, piece.last) for piece in pieces[1:-1]} == {(2, 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text", ["a\n" * 400_000, "```\n" * 400_000, "# a\n" * 300_000, "x" * 2_000_000, "a\n-\n" * 200_000]
@@ -217,6 +212,7 @@ def test_a_day_in_the_name_is_when_it_was(memory: Memory, root: Path) -> None:
 def test_only_what_changed_is_read_again(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         put(root, f"memory/{number}.md", f"document {number}")
+    put(root, "memory/huge.md", b"x" * (places.LARGEST_FILE + 1))  # is not even opened
     assert scan(memory) == {"new": 5}
     read: list[str] = []
     real = indexer.read_document_bytes
@@ -574,79 +570,3 @@ def test_a_memory_that_is_only_read_one_without_capture_and_private_files(memory
     assert scan(memory) == {"new": 1}
     for path in (root / ".memoranda").iterdir():
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077
-
-
-def quiet(changed: threading.Event, seconds: float = 0.3) -> None:
-    """Wait until nothing is noticed any more, as after new folders, of which each is watched from when it is seen."""
-    while changed.wait(seconds):
-        changed.clear()
-
-
-def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch):
-    """Real notices: a file, a folder that comes with files in it, a rename over a file; then silence."""
-    monkeypatch.setattr(watcher, "QUIET_MS", 50)
-    changed = threading.Event()
-    said: list[str] = []
-    watch = DocumentWatch(memory.documents.roots, changed.set, said.append)
-    watch.start()
-    try:
-        assert changed.wait(30)  # once after the start, for what changed before it
-        for act in (
-            lambda: put(root, "MEMORY.md", "one"),
-            lambda: put(root, "memory/a/b/c.md", "two"),
-            lambda: put(root, "memory/a/b/c.md", "three"),
-            lambda: (root / "memory" / "a").rename(root / "memory" / "z"),
-            lambda: os.replace(put(root, "memory/z/part", "x"), root / "memory" / "z" / "b" / "c.md"),
-            lambda: (root / "MEMORY.md").unlink(),
-        ):
-            quiet(changed)
-            act()
-            assert changed.wait(30)
-        quiet(changed, 1)
-        memory.facts.remember("x")
-        put(root, "memory/state.json", "{}")
-        put(root, "README.md", "x")
-        assert not changed.wait(1)
-    finally:
-        start = time.monotonic()
-        watch.stop()
-    assert time.monotonic() - start < 10 and not watch.working and not said
-
-
-def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(memory: Memory, root: Path, monkeypatch):
-    """Also one that came while the rest began or ended."""
-    steps: list[int] = []
-    began = watchfiles.watch
-
-    def watch(*paths: str, step: int, **how: Any) -> Any:
-        steps.append(step)
-        return began(*paths, step=step, **how)
-
-    monkeypatch.setattr(watchfiles, "watch", watch)
-    monkeypatch.setattr(watcher, "QUIET_MS", 50)
-    monkeypatch.setattr(watcher, "RESTING_MS", 100)
-    changed, rest = threading.Event(), threading.Event()
-    one = DocumentWatch(memory.documents.roots, changed.set, lambda said: None, rest.is_set)
-    one.start()
-    try:
-        for act in (lambda: None, rest.set, rest.clear, rest.set, lambda: put(root, "MEMORY.md", "one")):
-            changed.clear()
-            act()
-            assert changed.wait(30)
-    finally:
-        one.stop()
-    assert steps == [50, 100, 50, 100]
-
-
-def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*paths: str, **how: object) -> None:
-        raise OSError("OS file watch limit reached")
-
-    monkeypatch.setattr(watchfiles, "watch", refuse)
-    said: list[str] = []
-    watch = DocumentWatch(DocumentRoots(str(root)), lambda: None, said.append)
-    watch.start()
-    watch._thread.join(5)
-    assert not watch.working
-    cause = "(OSError: OS file watch limit reached)"
-    assert said == [f"The documents cannot be watched here, and are looked at now and then instead {cause}."]

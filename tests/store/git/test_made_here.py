@@ -4,7 +4,7 @@ from pathlib import Path
 
 from support.repositories import git
 
-from store.git.repository import find_commits_made_here
+from store.git.repository import find_commits_made_here, read_head_sha
 from store.memory import Memory
 from store.upkeep import maintenance
 
@@ -35,11 +35,13 @@ def test_commits_that_were_fetched_are_not(tmp_path: Path) -> None:
     assert other not in find_commits_made_here(str(mine))
 
 
-def test_a_commit_of_a_worktree_was_made_here(tmp_path: Path) -> None:
+def test_a_commit_of_any_checkout_was_made_here(tmp_path: Path) -> None:
     _, mine = cloned(tmp_path)
     git(mine, "worktree", "add", "-q", str(tmp_path / "w"))
-    made = commit(tmp_path / "w", "There")
-    assert made in find_commits_made_here(str(mine)) and made in find_commits_made_here(str(tmp_path / "w"))
+    made = {str(root): commit(root, root.name) for root in (mine, tmp_path / "w")}
+    for root, head in made.items():
+        assert find_commits_made_here(root) == set(made.values()), "each knows of the other"
+        assert read_head_sha(root) == head
 
 
 def test_a_commit_of_a_worktree_that_was_removed_was_made_here(tmp_path: Path) -> None:

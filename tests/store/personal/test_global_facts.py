@@ -137,6 +137,13 @@ def test_agents_are_sent_the_global_facts_that_they_may_be_sent(memory: Memory, 
     assert "G#2" not in build_start_pack(memory, "claude").citations, "a stale one is sent nowhere"
 
 
+@pytest.mark.parametrize("prompt", ["should I deploy on a Friday?", "deploy the release on Friday"])
+def test_a_prompt_recalls_the_global_fact_and_not_the_project_s_of_its_number(memory: Memory, prompt: str) -> None:
+    memory.facts.remember("the office is in Lugo")
+    memory.globals.remember("never deploy on a Friday")
+    assert build_prompt_pack(memory, "claude", "s", prompt).citations == ("G#1",)
+
+
 def test_what_a_session_was_sent_is_not_sent_again(memory: Memory) -> None:
     from store.doors import pack
 

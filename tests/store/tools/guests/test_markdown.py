@@ -103,6 +103,14 @@ def test_a_text_that_changes_how_the_rest_is_read_is_refused(path: str, raw: byt
         assert [other.text for other in guests.read_markdown_texts("openclaw", path, new)] == [text, "two"]
 
 
+def test_what_an_editor_writes_with_line_endings_of_windows_is_what_was_typed(home: GuestHome) -> None:
+    """A carriage return is refused elsewhere, as a control character."""
+    one = home.text("percebe", "openclaw")
+    home.correct(one, "\r\nThe staging host\r\nis called navaja.\r\n")
+    assert home.text("navaja", "openclaw").text == "The staging host\nis called navaja."
+    assert b"\r" not in (home.openclaw / "MEMORY.md").read_bytes()
+
+
 def test_a_body_that_would_be_front_matter_is_refused() -> None:
     one = only("claude-code", "/x/a.md", b"Plain.\n")
     with pytest.raises(InvalidInput, match="read differently"):
