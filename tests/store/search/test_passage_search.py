@@ -206,3 +206,13 @@ def test_before_and_since_a_date_is_the_time_on_that_side_of_it(memory: Memory) 
         memory.turns.add_turns(at, [NewTurn("user", text, at=at)])
     assert memory.search("what was the rate limit before October?").hits[0].citation == "T#1"
     assert memory.search("what is the rate limit since September?").hits[0].citation == "T#2"
+
+
+def test_several_are_asked_for_and_one_talk_does_not_take_all_places(memory: Memory) -> None:
+    """The answers to "which trips" are in several conversations."""
+    lake = ("we booked the boat for the lake tour", "we ate trout at the lake", "the lake was cold", "the lake house")
+    say(memory, *lake)
+    seldom = "my sister once went to a lake with all of her school friends from the village"
+    memory.turns.add_turns("other", [NewTurn("user", seldom)])
+    found = [hit.record.text for hit in memory.search("which trips to the lake were there").hits]
+    assert found.index(seldom) < len(lake) and set(lake) < set(found)

@@ -21,6 +21,9 @@ def test_a_flush_nominates_what_the_new_facts_repeat_and_says_nothing_twice(memo
 
 
 def test_once_a_day_it_looks_when_nobody_is_at_work(memory: Memory, clock: Clock) -> None:
+    """A conversation that was left open long ago is no work."""
+    memory.turns.add_turns("left", [NewTurn("user", "hello there")])
+    clock.advance(days=1)
     memory.facts.remember("The API freeze starts on the 15th of May")
     session_flush.flush_due_sessions(memory)
     memory.facts.remember("The API freeze starts on the 16th of May")

@@ -72,3 +72,10 @@ def test_no_field_of_a_template_is_read(tmp_path: Path, read: Read) -> None:
     (tmp_path / "USER.md").write_text(PERSON)
     found = [one.text for one in read(str(tmp_path), []) if isinstance(one, FoundMemory)]
     assert found == ["**Name:** Zoë", "**Notes:**\n- Hates losing context"]
+
+
+def test_a_fact_below_a_comment_keeps_its_line(tmp_path: Path) -> None:
+    """A person who looks where it came from finds it there."""
+    (tmp_path / "a.md").write_text("- one\n\n%% not\nfor you %%\n\n- [[Boat|Ship]] two ^b1\n")
+    found = [(one.text, one.line) for one in read_obsidian(str(tmp_path), []) if isinstance(one, FoundMemory)]
+    assert found == [("one", 1), ("Ship two", 6)]
