@@ -23,6 +23,7 @@ from store.embedding.vectors import Vectors
 from store.exchange import backups as backup
 from store.memory import Memory
 from store.search import fulltext as corpus
+from store.trust.ownership import is_own_memory
 
 BUILDS = Path(__file__).parents[2] / "earlier_builds"
 SAMPLE = BUILDS / "schema20.db.gz"
@@ -111,6 +112,7 @@ def test_a_memory_of_every_earlier_build_holds_what_the_steps_made_of_it(version
         assert "was written by an older Memoranda and was brought up to date" in told and kept.path in told
     with Memory.open(path) as memory:
         assert memory.database.warnings == [] and len(kept_copies(memory)) == 1
+    assert is_own_memory(kept.path), "who goes back to it is told that it is somebody else's"
 
 
 def test_a_memory_of_the_last_build_before_is_found_whole(tmp_path: Path) -> None:

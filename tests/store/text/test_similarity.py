@@ -6,6 +6,7 @@ from support.tables import each
 
 from store.text.similarity import (
     CONTRADICTS,
+    SIMILAR_STATEMENT,
     compare_sentences,
     is_contrary_question,
     is_deterministic,
@@ -71,3 +72,15 @@ def test_other_words_for_the_same_are_not_told_apart(one: str, other: str):
 )
 def test_two_names_exclude_each_other_and_two_qualities_do_not(one: str, other: str, against: bool) -> None:
     assert (compare_sentences(parse_sentence(one), parse_sentence(other), 0.7) == CONTRADICTS) is against
+
+
+@each(
+    "other, says",
+    [
+        ("The team has 3 members", SIMILAR_STATEMENT),
+        ("The team has four members", CONTRADICTS),
+        ("The team has 4 members", CONTRADICTS),
+    ],
+)
+def test_a_number_in_words_is_one(other: str, says: str) -> None:
+    assert compare_sentences(parse_sentence("The team has three members"), parse_sentence(other), 0.9) == says
