@@ -1,14 +1,11 @@
 """A text in the person's own editor: what it is given, what comes back, and that nothing of it stays behind.
 
-The editors are real scripts. Most stories lend them no terminal (`Aside` stands in for the app: its `suspend` does
-nothing, where Textual's gives the terminal back and takes it again); the last ones do, in a real one.
+The editors are real scripts. No terminal is lent to them (`Aside` stands in for the app: its `suspend` does nothing,
+where Textual's gives the terminal back and takes it again); `test_editor_in_terminal` does, in a real one.
 """
 
 import os
 import signal
-import stat
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,15 +13,13 @@ from typing import Any
 
 import pytest
 from support.tables import each
-from support.terminals import ended, sees
 from textual.app import App
 
-import tui
-from bench.terminal import Terminal
 from tui.desktop.editor_process import DEFAULT_EDITORS, NoEditor, editor_command
 from tui.desktop.programs import command_at_line, edit_in_editor
 
-ROOT = str(Path(tui.__file__).parent.parent)
+pytestmark = pytest.mark.usefixtures("room")
+Script = Callable[..., str]
 
 
 class Aside:
@@ -42,33 +37,6 @@ class Aside:
 @pytest.fixture
 def app() -> Any:
     return Aside()
-
-
-@pytest.fixture(autouse=True)
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go, and nobody's editor."""
-    room = tmp_path / "tmp"
-    room.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(room))
-    for name in ("VISUAL", "EDITOR"):
-        monkeypatch.delenv(name, raising=False)
-    return room
-
-
-Script = Callable[..., str]
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Script:
-    """Makes an editor out of lines of shell; $1 is the file."""
-
-    def script(body: str, name: str = "editor") -> str:
-        path = tmp_path / name
-        path.write_text(f"#!/bin/sh\n{body}\n")
-        path.chmod(0o755)
-        return str(path)
-
-    return script
 
 
 @each(
@@ -192,65 +160,3 @@ def test_the_signals_are_as_they_were(app: Any, script: Script) -> None:
     assert edit_in_editor(app, "x", command=script('kill -INT $PPID; kill -QUIT $PPID; echo y > "$1"')) == "y"
     assert edit_in_editor(app, "x", command=script('trap "echo heard > \\"$1\\"; exit 0" INT; kill -INT $$')) == "heard"
     assert [signal.getsignal(name) for name in names] == before
-
-
-# in a real terminal --------------------------------------------------------------------------------------------------
-
-APP = """
-import sys
-from textual.app import App
-from textual.widgets import Static
-from tui.desktop.programs import edit_in_editor as edit
-
-class Edits(App):
-    BINDINGS = [("e", "edit"), ("q", "quit")]
-    def compose(self):
-        yield Static("before", id="text")
-    def action_edit(self):
-        new = edit(self, "José", command=sys.argv[1])
-        self.query_one("#text", Static).update(f"now {new}")
-
-Edits().run()
-"""
-
-
-@contextmanager
-def started(command: str, room: Path) -> Iterator[Terminal]:
-    environment = {"PYTHONPATH": ROOT, "TMPDIR": str(room), "COLUMNS": "", "LINES": ""}  # the size is its own
-    with Terminal([sys.executable, "-P", "-c", APP, command], environment, (60, 10)) as terminal:
-        sees(terminal, "before")
-        yield terminal
-
-
-def test_a_person_edits_and_is_back(script: Script, room: Path) -> None:
-    """The terminal is an ordinary one meanwhile, echo and all, ^C is the editor's, and the app comes back."""
-    body = 'echo "editing $(cat "$1")"; until read -r line; do :; done; echo "$line" > "$1"'  # ^C ends a `read`
-    command = script(f'trap "echo interrupted" INT; {body}')
-    with started(command, room) as terminal:
-        terminal.write("e")
-        sees(terminal, "editing José")
-        (folder,) = room.iterdir()
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        terminal.write("\x03")
-        sees(terminal, "interrupted")
-        terminal.write("Ana\n")
-        sees(terminal, "now Ana")
-        assert list(room.iterdir()) == []
-        terminal.write("e")
-        sees(terminal, "editing José")
-        terminal.write("José\n")
-        sees(terminal, "now None")
-        terminal.write("q")
-        assert ended(terminal) == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_ended_from_outside_nothing_stays_behind(script: Script, room: Path, number: signal.Signals) -> None:
-    """A closed terminal window or a shutdown while the editor has the text."""
-    with started(script('echo "editing $(cat "$1")"; sleep 3'), room) as terminal:
-        terminal.write("e")
-        sees(terminal, "editing José")
-        assert len(list(room.iterdir())) == 1
-        terminal.process.send_signal(number)
-        assert terminal.process.wait(30) == -number
-        assert list(room.iterdir()) == []
