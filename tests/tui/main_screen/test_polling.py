@@ -14,7 +14,14 @@ from store.database import wal
 from store.memory import Memory
 from tui.app import RESTING_SECONDS
 from tui.main_screen import background, screen
-from tui.main_screen.background import POLL_SECONDS, POLLS_AT_REST, Polling, TeamController
+from tui.main_screen.background import (
+    FEW_TEXTS,
+    POLL_SECONDS,
+    POLLS_AT_REST,
+    EmbeddingController,
+    Polling,
+    TeamController,
+)
 from tui.main_screen.screen import MainScreen
 
 PERIODS = {name: polls for one in (background, screen) for name, polls in vars(one).items() if name.endswith("_POLLS")}
@@ -200,3 +207,18 @@ async def test_a_log_that_is_held_is_told(story: Story, monkeypatch: pytest.Monk
             reader.database.connection.execute("COMMIT")
             assert writer.database.checkpoint_wal()
             await person.until(lambda: not told())
+
+
+@each("texts, shown", [(1, []), (FEW_TEXTS, []), (FEW_TEXTS + 1, [f"indexing 1 of {FEW_TEXTS + 1}"])])
+def test_only_what_takes_long_is_seen_to_be_indexed(texts: int, shown: list[str]) -> None:
+    """At each fact that is added a line would flash up."""
+    seen: list[str] = []
+    embedder = SimpleNamespace(running=False, stopped=False, trouble="")
+    embedder.embed_pending = lambda progress, trouble: progress(1, texts)
+    host = SimpleNamespace(opened=SimpleNamespace(embedder=embedder), vectors_came=lambda all_of_them: None)
+    host.in_background = lambda work, *names: work()
+    host.later = lambda function, *given: function(*given)
+    host.draw_top = lambda: seen.append(controller._status[0])
+    controller = EmbeddingController(cast("Any", host))
+    controller.start()
+    assert seen == shown

@@ -28,7 +28,7 @@ from tui.input.verb_table import verb_named
 from tui.panes import health
 from tui.panes.health import PANE
 from tui.panes.pane import Heading
-from tui.render.metrics import draw_steps, format_duration, format_percent, metric_sections
+from tui.render.metrics import metric_sections
 from tui.workers.engine import ConfirmationNeeded, Engine
 
 FOLLOW = "preview.follow"
@@ -325,14 +325,6 @@ def test_the_command_line_says_the_same(lived: Story, monkeypatch: pytest.Monkey
     assert data["index"]["full_text"] is True and data["index"]["indexed"] == data["index"]["passages"] > 0
     assert data["requests"] == {"asked": 0, "kept": 0} and data["recoveries"]["checkpoints"] > 0
     assert 0 < data["mean_tokens"] < 3_050 and len(data["searches"]["milliseconds"]) == 4, "it is noted once answered"
-
-
-def test_numbers_are_told_as_people_do() -> None:
-    told = [format_duration(seconds) for seconds in (0, 59, 60, 300, 7_199, 7_200, 86_400, 172_800)]
-    assert told == ["0 s", "59 s", "1 min", "5 min", "120 min", "2 h", "24 h", "2 d"]
-    assert [format_percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
-    assert draw_steps((0, 50, 100)) == "▁▅█" and draw_steps(()) == "" and draw_steps((0, 0)) == "▁▁"
-    assert len(draw_steps(range(100))) == 24 and draw_steps((1, 2, 9), 2) == "▃█"
 
 
 # in the application

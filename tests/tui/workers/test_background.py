@@ -1,7 +1,9 @@
 """What is looked at again and again while the application is open costs little where nothing happened."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.bound import PAY, BoundProject
@@ -9,7 +11,7 @@ from support.stories import copy
 
 from store.evidence.evidence import Evidence
 from store.memory import Memory
-from tui.workers.background import IngestWorker, MaintenanceWorker, Worker
+from tui.workers.background import DocumentWorker, IngestWorker, MaintenanceWorker, Worker
 
 
 def test_evidence_is_looked_for_after_a_write(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +40,22 @@ def test_conversations_are_looked_at_with_one_connection(tmp_path: Path, monkeyp
     monkeypatch.setattr(Worker, "memory", lambda worker: (opened.append(worker), memory(worker))[1])
     worker = IngestWorker(story.location, story.open().database.clock, lambda: False)
     assert worker.ingest_grown() == {} and len(opened) == 1
+
+
+def test_a_change_that_cannot_be_read_is_told(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a person believes that what they wrote is found."""
+    changes: list[Callable[[], None]] = []
+    watch = SimpleNamespace(start=lambda: None, end=lambda: None)
+    monkeypatch.setattr(
+        "tui.workers.background.DocumentWatch", lambda _, change, *more: (changes.append(change), watch)[1]
+    )
+    worker = DocumentWorker(memory.location, memory.database.clock)
+    told: list[str] = []
+    worker.watch(told.append)
+    changes[0]()
+    assert told == []
+    memory.close()
+    Path(memory.location.path).unlink()
+    changes[0]()
+    worker.close()
+    assert len(told) == 1 and told[0].startswith("The documents could not be read: ")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from store.base.clock import format_local_time
+from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from tui.render.lines import writer_name
 from tui.render.proposals import describe_proposal
@@ -13,6 +15,14 @@ def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
     lines = describe_proposal(memory, memory.inbox.get(number), memory.database.clock())
     shown = [" ".join("".join(text for text, _ in line).split()) for line in lines]
     assert "As work, high, #billing" in shown
+
+
+@pytest.mark.parametrize(("verb", "said"), [("accept", ", and F#1 came of it"), ("reject", "")])
+def test_it_says_what_came_of_it(memory: Memory, verb: str, said: str) -> None:
+    number = memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="mcp:claude")
+    memory.inbox.decide([InboxChoice(number, verb)])
+    last = "".join(text for text, _ in describe_proposal(memory, memory.inbox.get(number), memory.now)[-1])
+    assert last.split() == f"{verb.capitalize()}ed {format_local_time(memory.now)}{said}".split()
 
 
 def test_it_says_who_asks_as_the_list_does(memory: Memory) -> None:
