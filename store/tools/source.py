@@ -162,14 +162,15 @@ def read_file_bytes(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_F
     if file is None:
         return None
     with file:
-        if os.fstat(file.fileno()).st_size > largest:
-            troubles.append(ReadTrouble(path, 0, f"it is longer than {largest:,} bytes"))
-            return None
         try:
-            return file.read(largest + 1)
+            found = file.read(largest + 1)
         except OSError as error:
             note_unreadable(troubles, path, error)
             return None
+    if len(found) > largest:  # it may have grown since it was opened, or tell no size
+        troubles.append(ReadTrouble(path, 0, f"it is longer than {largest:,} bytes"))
+        return None
+    return found
 
 
 def read_text_file(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_FILE) -> str | None:

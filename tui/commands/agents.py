@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Generator, Sequence
+from operator import attrgetter
 from typing import Annotated
 
 from store.base.clock import format_local_time, utc_now
@@ -123,8 +124,13 @@ def agents(
         if not found:
             raise NotFound(f"No agent called “{agent[:40]}” was here.", "List them: memoranda agents")
         clients = found[0].clients
-    did = [one for client in clients for one in list_agent_calls(database, client, limit)]
-    sent = [one for client in clients for one in list_injections(database, client, limit)]
+    calls = (one for client in clients for one in list_agent_calls(database, client, limit))
+    injections = (one for client in clients for one in list_injections(database, client, limit))
+    newest = attrgetter("at", "id")
+    did, sent = (
+        sorted(calls, key=newest, reverse=True)[:limit],
+        sorted(injections, key=newest, reverse=True)[:limit],
+    )
     lines = [line for one in found for line in activity_lines(one, now)]
     if agent:
         lines += ["", "CALLS, newest first", *(agent_call_line(one, now) for one in did)]

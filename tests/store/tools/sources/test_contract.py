@@ -13,7 +13,15 @@ from support.samples import SAMPLES, copied, database, state
 
 from store.base.errors import InvalidInput
 from store.base.vocabulary import SOURCE_NAMES
-from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, ReadTrouble
+from store.tools.source import (
+    FoundDocument,
+    FoundItem,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    ReadTrouble,
+    read_file_bytes,
+)
 from store.tools.source_import import SOURCES_BY_NAME, detect_sources, get_source
 
 DEFAULT: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
@@ -291,3 +299,10 @@ def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> Non
     path.write_text(f"{line[:40]}\n{line}\n", encoding="utf-8")
     found, troubles = read("server-memory", path)
     assert (len(found), troubles) == (1, [ReadTrouble(str(path), 1, "it is not JSON")])
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs a file that tells no size")
+def test_a_file_that_is_longer_than_it_tells_is_reported_and_not_cut() -> None:
+    troubles: list[ReadTrouble] = []
+    assert read_file_bytes("/proc/self/status", troubles, 10) is None
+    assert troubles == [ReadTrouble("/proc/self/status", 0, "it is longer than 10 bytes")]
