@@ -4,7 +4,6 @@ Most stories run in this process through `run`, in a real checkout; what only a 
 bytes, limits) is told with the installed command.
 """
 
-import dataclasses
 import functools
 import gzip
 import json
@@ -210,7 +209,7 @@ def fields_of(shape: str) -> set[str]:
             names |= fields_of(TABLES["examples"]["fields"][word[1:]])
         elif word[0].isupper():
             record = IngestReport if word == "IngestReport" else getattr(models, word)
-            names |= {field.name for field in dataclasses.fields(record)} - {"is_new"}
+            names |= {*getattr(record, "__dataclass_fields__", record.__annotations__)} - {"is_new"}
             names |= {"citation"} if hasattr(record, "citation") else set()
         else:
             names.add(word)
