@@ -7,11 +7,11 @@ a folder, because by name fastembed asks a server even for what is on the disk (
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from platformdirs import user_cache_path
 
@@ -124,7 +124,8 @@ def _require_host(hub: str, wanted: str) -> None:
     """Raise ProviderDown where the hub's name cannot be resolved: fastembed would retry for 40 seconds and not say why.
     With a proxy, which resolves the name, skip the check."""
     host = urlsplit(hub).hostname or hub
-    if getproxies():
+    # as urllib reads them; with it the mail package and ssl would be loaded in each process that knows this module
+    if any(value and re.fullmatch("(?i)(?!no_).+_proxy", name) for name, value in os.environ.items()):
         return
     try:
         socket.getaddrinfo(host, None)
