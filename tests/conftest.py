@@ -17,7 +17,7 @@ from support.ours import EmptyMemory
 from support.parts import APART, pytest_sessionfinish
 
 from store import parts  # noqa: F401
-from store.base import hook_resident
+from store.base import hook_resident, state_files
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
 from store.database import connection
@@ -187,6 +187,7 @@ def isolated(
         environment.setenv("LC_ALL", "C.UTF-8")
         environment.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         environment.setenv("XDG_STATE_HOME", installation)
+        environment.setattr(state_files, "_write_problems", {})  # nor what another could not write
         environment.setattr(chat, "RETRY_PAUSES", (0.001, 0.001))
         chat.reset_breakers()  # no test pays for the failures of another's server
         with contextlib.suppress(FileNotFoundError):  # which memories were open before is no other test's business

@@ -23,7 +23,7 @@ TEAMS_FOLDER = "teams"
 TEAM_PATH_FILE = "path"  # in the folder of a team: the memory that it is of
 MAX_STATE_BYTES = 1_000_000  # bytes of a file that is read
 _state_in_process: dict[str, str] = {}  # what could not be written, for this process
-_write_problems: list[str] = []
+_write_problems: dict[str, str] = {}  # by name, why
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -114,7 +114,7 @@ def state_folder() -> str:
 def last_state_problem() -> str:
     """Return why something could not be stored, or why nothing can be stored now, in a sentence; empty if neither
     applies."""
-    return _write_problems[-1] if _write_problems else state_write_problem()
+    return next(reversed(_write_problems.values()), "") or state_write_problem()
 
 
 def state_write_problem() -> str:
@@ -188,9 +188,10 @@ def write_state(name: str, text: str, once: bool = False) -> bool:
             os.replace(part, path)
     except OSError as error:
         _state_in_process[name] = text
-        _write_problems.append(f"{state_folder()} cannot be written: {error.strerror or type(error).__name__}.")
+        _write_problems[name] = f"{state_folder()} cannot be written: {error.strerror or type(error).__name__}."
         return False
     _state_in_process.pop(name, None)
+    _write_problems.pop(name, None)
     return True
 
 
@@ -214,6 +215,7 @@ def replace_whole_file(path: str) -> Iterator[BinaryIO]:
 def delete_state(name: str) -> None:
     """Delete what is stored under a name."""
     _state_in_process.pop(name, None)
+    _write_problems.pop(name, None)
     try:
         os.unlink(os.path.join(state_folder(), name))
     except OSError:

@@ -25,7 +25,7 @@ def test_a_pause_lasts_an_hour_and_is_of_one_memory(tmp_path: object, clock: Clo
 
 
 def test_a_pause_that_no_door_would_see_is_none(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "_write_problems", [])
+    monkeypatch.setattr(installation, "_write_problems", {})
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     with pytest.raises(StorageError, match="Nothing is paused"):

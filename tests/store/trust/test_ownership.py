@@ -336,7 +336,7 @@ def test_what_is_damaged_or_has_a_strangers_trigger_is_not_adopted(tmp_path: Pat
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No folder for state can be made."""
     monkeypatch.setattr(installation, "_state_in_process", {})
-    monkeypatch.setattr(installation, "_write_problems", [])
+    monkeypatch.setattr(installation, "_write_problems", {})
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     return tmp_path
@@ -358,7 +358,7 @@ def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_sai
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(installation, "_state_in_process", {f"memories/{entry.name}": entry.read_text()})
-    monkeypatch.setattr(installation, "_write_problems", [])
+    monkeypatch.setattr(installation, "_write_problems", {})
     say(path, "again")
     assert "cannot be written" in installation.last_state_problem()
     with pytest.raises(StorageError, match="cannot be written"):

@@ -10,6 +10,7 @@ from keyring.backend import KeyringBackend
 from support.guarded import GuardedHome, key_file
 
 from store.base.errors import DamagedFile, NotFound, StorageError, UnsafeFile
+from store.base.state_files import last_state_problem
 from store.tools import guard_database
 from store.tools.guard_database import Sealer
 
@@ -137,7 +138,7 @@ def test_a_state_folder_that_cannot_be_written_makes_no_key(home: GuardedHome, m
     with pytest.raises(StorageError, match="cannot be written"):
         home.look()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert home.look(1).first
+    assert home.look(1).first and last_state_problem() == "", "it can be written again"
 
 
 def test_what_is_no_database_of_ours_is_refused(home: GuardedHome, tmp_path: Path) -> None:
