@@ -379,16 +379,17 @@ class ActingScreen(PlacesScreen):
             return
         preview = self.pane.preview
         thing = self.targets()[:1]
-        keys: list[tuple[str, str]] = []
+        words: dict[str, str] = {}
         if preview.has_focus and preview.link:
-            keys.append(("preview.follow", f"opens {preview.link}"))
+            words["preview.follow"] = f"opens {preview.link}"
         own = self.place.pane.actions
         general = [one for one in own if not one.kinds and isinstance(one.word, str)]
         for action in (*(one for one in own if one.kinds), *ACTIONS, *general):
             fits = action in general or bool(action.kinds and thing and action.things(thing))
             word = action.word_for(thing[0] if thing else None) if fits else ""
-            if word and action.key not in dict(keys) and (action.looks or self.moment is None):
-                keys.append((action.key, word))
+            if word and (action.looks or self.moment is None):
+                words.setdefault(action.key, word)
+        keys = [*words.items()]
         if not keys and self.moment is None and self.pane_name in PANE_KEYS:
             keys.append(("record.add", "add"))
         if preview.has_focus or self.form == "-narrow":

@@ -73,11 +73,13 @@ class Bar(CachedLines, Static):
     def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(text, id=id, classes=classes)
         self._actions: list[tuple[int, int, str]] = []  # (first cell, cell after the last, action)
+        self._pieces: tuple[Piece, ...] = ()
 
     def set_pieces(self, *pieces: Piece) -> None:
         """Show pieces, with untrusted texts escaped."""
-        self._actions = click_spans(pieces, 0)
-        self.update(_pieces_content(pieces), layout=False)
+        if pieces != self._pieces:
+            self._pieces, self._actions = pieces, click_spans(pieces, 0)
+            self.update(_pieces_content(pieces), layout=False)
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
