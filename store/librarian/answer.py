@@ -579,13 +579,14 @@ def find_absent_words(
     search: Retriever, asked: ParsedQuestion, matches: Sequence[AnswerSource]
 ) -> tuple[list[str], bool]:
     """Return (the names and other words of a question of which no record has some part, as they are typed, at most
-    MAX_ABSENT_WORDS; whether a name is among them); none where the nearest are all in another language, as it may have
-    other words for them."""
+    MAX_ABSENT_WORDS; whether a name is among them), without those that were read as filters; none where the nearest are
+    all in another language, as it may have other words for them."""
     if all(
         detect_language(searchable_text(one.record)) not in ("", asked.language) for one in matches[:SHOWN_RESULTS]
     ):
         return [], False
     hollow = load_stop_words("search") | load_word_list("asking") | load_hollow_words()
+    hollow |= set(asked.about).difference(asked.rest) if asked.filters else set()
     wanted = find_question_names(asked.text)
     known = {word for name in wanted for word in name.split()}
     text = _CONTRACTION_PATTERN.sub(" ", asked.text)

@@ -131,6 +131,12 @@ def test_what_began_before_all_times_holds_everything(shared: Memory, question: 
     assert "D#1" in ask(shared, question).sources
 
 
+def test_a_word_that_is_read_as_an_author_or_a_time_is_not_missed(shared: Memory) -> None:
+    for question in ("what did Tomás write about zeppelins yesterday?", "did Tomás see zeppelins in october?"):
+        missed = ask(shared, question).text.partition(";")[0]
+        assert "zeppelins" in missed and not any(word in missed for word in ("Tomás", "yesterday", "october"))
+
+
 # the filter that a question is read as
 
 
