@@ -8,7 +8,7 @@ import pytest
 
 from store.base.location import locate
 from store.memory import Memory
-from store.upkeep.checks import WRONG
+from store.upkeep.checks import WRONG, Finding
 from store.upkeep.doctor import examine
 
 
@@ -24,8 +24,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return path
 
 
-def wrong(path: str) -> dict[str, str]:
-    return {one.subject: one.says for one in examine(locate(path, {}, "/")) if one.state == WRONG}
+def wrong(path: str) -> dict[str, Finding]:
+    return {one.subject: one for one in examine(locate(path, {}, "/")) if one.state == WRONG}
 
 
 COPY = "INSERT INTO tasks SELECT {}, text, status, created_at, updated_at, NULL, origin, tags FROM tasks WHERE id = 1"
@@ -39,7 +39,7 @@ def test_every_record_that_is_not_as_its_steps_left_it_is_named(path: str) -> No
     connection.execute("UPDATE tasks SET text = 'Renew nothing' WHERE id = 1; DELETE FROM tasks WHERE id = 2")
     connection.execute(f"{COPY.format(3)}; {COPY.format(9)}")
     connection.close()
-    assert wrong(path)["records"] == "4 records are not as history says: A#1, A#2, A#3 …."
+    assert wrong(path)["records"].says == "4 records are not as history says: A#1, A#2, A#3 …."
 
 
 @pytest.mark.parametrize(("place", "said"), [(0, "reads nothing of it"), (5_000, "does not read the last")])
@@ -53,7 +53,7 @@ def test_a_log_in_which_a_bit_turned_is_told_before_it_is_lost(path: str, place:
     hurt = bytearray(whole)
     hurt[place] ^= 1
     log.write_bytes(hurt)
-    assert said in wrong(path)["log"]
+    assert said in wrong(path)["log"].says and "salvage" in wrong(path)["log"].command
     assert log.read_bytes() == hurt, "looking changed it"
     log.write_bytes(whole)
     assert wrong(path) == {}

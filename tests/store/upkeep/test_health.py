@@ -243,23 +243,6 @@ def test_a_reader_that_stays(path, monkeypatch):
         assert any(one.subject == "log" and one.state == OK for one in look(path))
 
 
-def test_a_damaged_log_is_noticed_before_it_is_lost(path):
-    """SQLite itself reads up to the damage and says nothing: what was acknowledged after it would be gone."""
-    with Memory.open(path) as memory:
-        for number in range(5):
-            memory.facts.remember(f"in the log {number}")
-        memory.database.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    log = Path(f"{path}-wal")
-    whole = log.read_bytes()
-    log.write_bytes(whole[:5_000] + bytes([whole[5_000] ^ 4]) + whole[5_001:])
-    assert "does not read the last" in wrong(path)["log"].says and "salvage" in wrong(path)["log"].command
-    log.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
-    assert "reads nothing of it" in wrong(path)["log"].says
-    assert log.read_bytes()[1:] == whole[1:], "looking changed it"
-    log.write_bytes(whole)
-    assert wrong(path) == {}
-
-
 @pytest.mark.parametrize("damage", ["header", "page", "empty", "foreign", "missing", "folder"])
 def test_a_file_that_cannot_be_opened(path, damage):
     """It is one finding, that says what to do; never an error, and the file is as it was."""
