@@ -76,7 +76,7 @@ def beside(heard: Heard | None) -> int:
 
 
 def _pressed(terminal: Terminal) -> dict[str, list[float]]:
-    return {name: [frame(terminal, KEYS[name][0]) for _ in range(PRESSES)] for name in NAMES}
+    return {name: [frame(terminal, KEYS[name]) for _ in range(PRESSES)] for name in NAMES}
 
 
 def _asked(path: str) -> int:

@@ -88,7 +88,7 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
         terminal.write("1")
         terminal.quiet(0.5)
         names = ("down", "page down")
-        alone = {name: [frame(terminal, KEYS[name][0]) for _ in range(presses)] for name in names}
+        alone = {name: [frame(terminal, KEYS[name]) for _ in range(presses)] for name in names}
         reading = subprocess.Popen(
             ["nice", program, "--db", large, "import", source],
             env=environment(),
@@ -96,7 +96,7 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
             stderr=subprocess.DEVNULL,
         )
         time.sleep(1)
-        under = {name: [frame(terminal, KEYS[name][0]) for _ in range(presses)] for name in names}
+        under = {name: [frame(terminal, KEYS[name]) for _ in range(presses)] for name in names}
         still = reading.poll() is None
         reading.terminate()
         reading.wait()

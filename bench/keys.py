@@ -1,11 +1,12 @@
-"""A key's latency, from the key to the last byte of its effect, with the preview following the cursor.
+"""A key's latency, from the key to the last byte of its effect, beside a list of the same records with their preview.
 
     python -m bench.keys [--presses 60] [--facts 100000] [--entries 200000] [--attribute]
 
-Aims: a cursor key 4 ms, a page 15 ms, at 100,000 facts. `CPU` is the processor time of a press, including timers and
-the terminal's encoding; unlike the rest it hardly depends on the machine's load. The floor is a list of 100,000 rows
-with a Static for a preview (`bench.screen_floor`): the best that this machine could do. With `--attribute` the same
-presses are timed inside the application, which shows where the milliseconds are spent, and costs some."""
+The reference is as little as shows the same: the product's list and preview of these records in an application of their
+own, without headings, bars and keys; its presses take turns with those of Memoranda. A cursor key takes at most 1.15 ×
+its time. `CPU` is the processor time of a press, including timers and the terminal's encoding; it hardly depends on the
+machine's load, unlike the rest. With `--attribute` the same presses are timed inside the application, which shows where
+the milliseconds are spent, and costs some."""
 
 from __future__ import annotations
 
@@ -18,20 +19,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal, key_latency
 from tui.input.key_table import FACTS, PANE_KEYS, TIMELINE
 
+if TYPE_CHECKING:
+    from tui.lists.record_rows import RowLine
+
 SIZES = ((120, 40), (80, 24))
-KEYS = {
-    "down": ("\x1b[B", 4.0),
-    "page down": ("\x1b[6~", 15.0),
-    "up": ("\x1b[A", 4.0),
-    "page up": ("\x1b[5~", 15.0),
-}
+KEYS = {"down": "\x1b[B", "page down": "\x1b[6~", "up": "\x1b[A", "page up": "\x1b[5~"}
+AIM = 1.15  # × the reference
 SETTLE = 0.25  # seconds without a byte after which a key's effect is complete, on a busy machine too
-FLOOR = "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)"
+REFERENCE = "import gc, sys; gc.disable()\nfrom bench.keys import show_list\nshow_list(*sys.argv[1:])"
 COUNTED = r"All [\d,]{4,}"
 
 
@@ -48,20 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         time.sleep(1)
         heading("keys", f"{options.facts:,} facts, {options.entries:,} entries, {options.presses} presses")
-        print(f"\n{'key to last byte, ms':32}    least median    p95    CPU   bytes  aim (median)")
+        print(f"\n{'':28} {'Memoranda':36} {'the list alone':15}  ratio")
+        print(
+            f"{'key to last byte, ms':28} least median    p95    CPU   bytes   median    CPU  median    CPU  aim"
+        )
         for size in SIZES:
-            with Terminal([sys.executable, "-c", FLOOR], {"PYTHONPATH": ROOT}, size) as terminal:
-                terminal.wait_for("F#1 ")
-                terminal.quiet(1.0)
-                for name in ("down", "page down"):
-                    times, worked, written = measured(terminal, KEYS[name][0], options.presses)
-                    _line(f"{size[0]}×{size[1]} (floor: {name})", times, worked, written, None)
             for pane in (FACTS, TIMELINE):
-                with Terminal([programs.memoranda, "--db", large], ALONE, size) as terminal:
+                least = Terminal([sys.executable, "-c", REFERENCE, large, pane], {"PYTHONPATH": ROOT}, size)
+                with least, Terminal([programs.memoranda, "--db", large], ALONE, size) as terminal:
+                    least.wait_for(r"[FDCE]#\w+")
                     open_pane(terminal, pane)
-                    for name, (key, aim) in KEYS.items():
-                        times, worked, written = measured(terminal, key, options.presses)
-                        _line(f"{size[0]}×{size[1]} {pane}: {name}", times, worked, written, aim)
+                    for name, key in KEYS.items():
+                        _compare(f"{size[0]}×{size[1]} {pane}: {name}", terminal, least, key, options.presses)
         if options.attribute:
             print(
                 "\ninside the application: median ms of a press (their sum is less than the whole: what is left is"
@@ -81,20 +80,77 @@ def open_pane(terminal: Terminal, pane: str) -> None:
         terminal.quiet(0.5)
 
 
-def measured(terminal: Terminal, key: str, presses: int) -> tuple[list[float], float, int]:
-    """Return (milliseconds of each press, processor milliseconds of one, bytes of one)."""
-    before, worked = len(terminal.output), on_processor(terminal.process.pid)
-    times = press(terminal, key, presses)
-    worked = (on_processor(terminal.process.pid) - worked) / presses
-    return times, worked, (len(terminal.output) - before) // presses
-
-
-def _line(name: str, times: Sequence[float], worked: float, written: int, aim: float | None) -> None:
+def _compare(name: str, terminal: Terminal, reference: Terminal, key: str, presses: int) -> None:
+    """Press a key in both in turn, and print how long each took."""
+    both, before = (reference, terminal), len(terminal.output)
+    worked = [on_processor(one.process.pid) for one in both]
+    pairs = [[press(one, key, 1)[0] for one in both] for _ in range(presses)]
+    worked = [(on_processor(one.process.pid) - was) / presses for one, was in zip(both, worked, strict=True)]
+    written = (len(terminal.output) - before) // presses
+    alone, times = zip(*pairs, strict=True)
+    ratio = statistics.median(times) / statistics.median(alone)
+    aim = AIM if "page" not in name else None
     print(
-        f"{name:32}   {min(times):6.2f} {statistics.median(times):6.2f} {quantile(times, 0.95):6.2f} {worked:6.2f}"
-        f" {written:7,}  {verdict(statistics.median(times), aim, ' ms')}",
+        f"{name:28} {min(times):5.2f} {statistics.median(times):6.2f} {quantile(times, 0.95):6.2f} {worked[1]:6.2f}"
+        f" {written:7,}   {statistics.median(alone):6.2f} {worked[0]:6.2f}   {ratio:5.2f} {worked[1] / worked[0]:6.2f}"
+        f"  {verdict(ratio, aim)}",
         flush=True,
     )
+
+
+def show_list(path: str, pane: str) -> None:
+    """Run the list of a memory's facts, or of its timeline, with the preview of the record at the cursor."""
+    from textual.app import App, ComposeResult
+    from textual.containers import Container
+
+    from store.base.vocabulary import pack_key
+    from store.memory import Memory
+    from store.search.lookup import records_by_key
+    from tui.lists.record_rows import KeyedRows, entry_lines, fact_lines
+    from tui.render.details import describe_record
+    from tui.screens.base import ResponsiveScreen, forget_startup
+    from tui.widgets.preview import Preview
+    from tui.widgets.record_list import RecordList
+
+    memory = Memory.open(path)
+    now = memory.now
+    numbers = memory.facts.ids(now)
+    keys = (
+        [pack_key("fact", number) for number in numbers]
+        if pane == FACTS
+        else [key for key, _ in memory.timeline.stream()]
+    )
+
+    def draw(record: Any, width: int) -> list[RowLine]:
+        return fact_lines(record, now, width) if pane == FACTS else entry_lines(record, width)
+
+    class Alone(ResponsiveScreen[None]):
+        CSS = """
+        #body { layout: horizontal; }
+        RecordList { width: 60fr; }
+        Preview { width: 40fr; border-left: solid $panel; }
+        .-narrow { layout: vertical; & RecordList { width: 1fr; height: 4fr; }
+            & Preview { width: 1fr; height: 3fr; border-left: none; border-top: solid $panel; } }
+        """
+
+        def compose(self) -> ComposeResult:
+            with Container(id="body", classes="" if self.app.size.width > 100 else "-narrow"):
+                yield RecordList(KeyedRows(keys, lambda some: records_by_key(memory.database, list(some)), draw))
+                yield Preview()
+
+        def on_record_list_highlighted(self, message: RecordList.Highlighted) -> None:
+            for record in records_by_key(memory.database, [message.key]).values():
+                self.query_one(Preview).show_lines(describe_record(memory, record), record.citation)
+
+        def on_mount(self) -> None:
+            self.query_one(RecordList).focus()
+            self.call_after_refresh(forget_startup)
+
+    class Shown(App[None]):
+        def get_default_screen(self) -> Alone:
+            return Alone(id="_default")
+
+    Shown().run()
 
 
 def press(terminal: Terminal, key: str, presses: int) -> list[float]:
@@ -178,7 +234,7 @@ def _attribute(python: str, path: str, size: tuple[int, int], pane: str, presses
             for _ in range(presses):
                 terminal.write("\x1b[24~")
                 terminal.quiet(0.05)
-                whole += press(terminal, KEYS[name][0], 1)
+                whole += press(terminal, KEYS[name], 1)
             terminal.write("\x1b[24~")
             terminal.quiet(0.1)
         with open(log) as lines:
