@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from store.base.citations import cite, parse_citation
+from store.base.citations import cite, list_citations, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.hook_resident import release_memories
 from store.base.models import Step
@@ -23,6 +23,7 @@ from store.database.database import Database, Transaction
 from store.database.schema import RECORDED_TABLES
 from store.history.checkpoint_payload import insert_checkpoint
 from store.history.compression import (
+    PackedRow,
     every_row_view,
     find_erased_records,
     find_newest_packed,
@@ -53,8 +54,8 @@ from store.records.table import require_one_of
 
 # Rewind: compute the state of records without a part of history. Nothing is written here.
 #
-# Each walk returns a list of `Rewound`: back to a step, between two, without one step, without all that an actor wrote.
-# Each reads the history it needs and the current rows with a few queries, however many records there are.
+# Each walk returns a list of `Rewound`: back to a step, between two, without some steps, without all that an actor
+# wrote. Each reads the history it needs and the current rows with a few queries, however many records there are.
 
 READ_AT_ONCE = 200  # records whose texts are read at once
 RowDict = dict[str, Any]
@@ -209,15 +210,26 @@ def actor_names(database: Database, actor: str, session: str = "") -> list[str]:
     return [actor, *sorted(set(rows) - {actor})]
 
 
+def rewind_without_steps(database: Database, seqs: Collection[int]) -> list[Rewound]:
+    """Return the records that would differ without all of these steps, as `rewind_without_actor` does for one author's.
+    Raise Conflict for a step whose rows were all purged."""
+    rows = [row for seq in sorted(seqs, reverse=True) for row in read_revertible_rows(database, seq)[0][::-1]]
+    return _walk_back(database, rows)
+
+
 def rewind_without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
     """Return the records that would differ without all that `actor` wrote, as far as it is in force; with a `session`
-    of an agent, what it wrote in this one, by its server and by its hooks.
+    of an agent, what it wrote in this one, by its server and by its hooks."""
+    return _walk_back(database, _rows_of_actor(database, actor, session))
 
-    The actor's changes are undone one by one, newest first, each from the state that the last one left: A→B by them,
-    B→C by me, C→D by them ends in C, which is mine. As in any undo, a column's value is theirs if it equals what they
-    wrote, whoever wrote it again. A record of which nothing could be undone, because all was changed since, clashes.
+
+def _walk_back(database: Database, rows: Sequence[PackedRow]) -> list[Rewound]:
+    """Return the records that would differ without some changes, the newest first.
+
+    They are undone one by one, each from the state that the last one left: A→B by them, B→C by me, C→D by them ends in
+    C, which is mine. As in any undo, a column's value is theirs if it equals what they wrote, whoever wrote it again. A
+    record of which nothing could be undone, because all was changed since, clashes.
     """
-    rows = _rows_of_actor(database, actor, session)
     today = read_current_rows(database, [(table, key) for table, key, *_ in rows])
     walks: dict[RecordKey, _RecordWalk] = {}
     for table, key, op, before, after in rows:
@@ -233,9 +245,7 @@ def rewind_without_actor(database: Database, actor: str, session: str = "") -> l
     return found
 
 
-def _rows_of_actor(
-    database: Database, actor: str, session: str = ""
-) -> list[tuple[str, str, str, str | None, str | None]]:
+def _rows_of_actor(database: Database, actor: str, session: str = "") -> list[PackedRow]:
     """Return (table, key, op, before, after) of the rows of an actor's steps that nobody else undid, newest first; an
     undo may have left some records of a step unchanged."""
     source = every_row_view(database)
@@ -633,14 +643,30 @@ class Plans:
         """Plan the undo of one step, of any age. Raise NotFound, and Conflict for a step that was undone already or
         whose text was purged."""
         with self._database.read_snapshot():
-            history = History(self._database)
-            require_in_force(history.get(seq))
-            if history.is_in_two_files(seq):
-                raise Conflict(
-                    f"Step {seq} moved a fact to another memory: it is undone in both, whole.", f"undo {seq}"
-                )
+            self._require_undoable(seq)
             found = add_leaving_links(self._database, rewind_without_step(self._database, seq))
             return self._make_plan(f"undo {seq}", found, seq - 1, undoes=seq)
+
+    def plan_steps(self, seqs: Collection[int]) -> RestorePlan:
+        """Plan the undo of several steps as one step. Raise NotFound and Conflict as `plan_step` does."""
+        if len(seqs) == 1:
+            return self.plan_step(*seqs)
+        with self._database.read_snapshot():
+            for seq in seqs:
+                self._require_undoable(seq)
+            found = add_leaving_links(self._database, rewind_without_steps(self._database, seqs))
+            return self._make_plan(
+                f"undo {list_citations([str(seq) for seq in sorted(seqs)])}", found, min(seqs) - 1
+            )
+
+    def _require_undoable(self, seq: int) -> None:
+        """Raise NotFound or Conflict unless a step is in force, and in this file alone."""
+        history = History(self._database)
+        require_in_force(history.get(seq))
+        if history.is_in_two_files(seq):
+            raise Conflict(
+                f"Step {seq} moved a fact to another memory: it is undone in both, whole.", f"undo {seq}"
+            )
 
     def plan_origin(self, origin: str, session: str = "") -> RestorePlan:
         """Plan the undo of all steps in force of an actor; with a `session` of an agent, of those in this session, by

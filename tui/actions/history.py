@@ -74,70 +74,89 @@ def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
 def undo_steps(screen: ActionScreen, things: Sequence[Step]) -> None:
     """Show what undoing a step changes, or those marked; for a step of somebody else, or all that they wrote."""
     step = things[0]
-    if len(things) > 1:
-        screen.show_plan(partial(_plan_marked, list(things), screen))
-    elif step.undone_by is not None:
+    if len(things) == 1 and step.undone_by is not None:
         screen.say(f"Step {step.seq} is already undone, by step {step.undone_by}.", "warning")
-    elif step.actor == PERSON_ORIGIN or screen.engine.screen.history.is_in_two_files(step.seq):
-        screen.show_plan(partial(_plan_step, step))
+    elif len(things) > 1 or step.actor == PERSON_ORIGIN or screen.engine.screen.history.is_in_two_files(step.seq):
+        screen.show_plan(partial(_plan_steps, things))
     else:
-        offers = [
-            Offer(partial(_plan_step, step), f"this step alone: {step.reason}", f"step {step.seq}"),
-            Offer(partial(_plan_all, step.actor), f"everything that {step.actor} wrote"),
-        ]
+        _choose_undo(
+            screen,
+            Offer(partial(_plan_steps, things), f"this step alone: {step.reason}", f"step {step.seq}"),
+            _offer_all_of(step.actor),
+        )
+
+
+def undo_sitting(screen: ActionScreen, things: Sequence[Any]) -> None:
+    """Show what undoing all that was done in this sitting changes; for what somebody else wrote, or all of theirs."""
+    memory = screen.engine.screen
+    made = memory.history.steps(actor=PERSON_ORIGIN, since=screen.engine.opened)
+    here = [
+        step
+        for step in made
+        if step.door == memory.database.door
+        and step.undone_by is None
+        and step.undoes is None
+        and not memory.history.is_in_two_files(step.seq)
+    ]
+    said = f"{format_count(len(here), 'change')} of yours since you opened this"
+    offers = [Offer(partial(_plan_steps, here), said)] if here else []
+    origin = _author_of(things[0]) if things else ""
+    if origin not in ("", PERSON_ORIGIN):
+        offers.insert(0, _offer_all_of(origin))
+    if offers:
+        _choose_undo(screen, *offers)
+    else:
+        screen.say(f"You changed nothing since you opened this. {key_name('pane.history')} lists all.", "warning")
+
+
+def _choose_undo(screen: ActionScreen, *offers: Offer) -> None:
+    """Show the plan of the only offer, or let one be chosen."""
+    if len(offers) == 1:
+        screen.show_plan(offers[0].value)
+    else:
         screen.choose("Undo…", lambda memory, words: _with_words(offers, words), screen.show_plan)
+
+
+def _offer_all_of(origin: str) -> Offer:
+    return Offer(lambda memory: plan_undo_all(memory, origin), f"everything that {origin} wrote")
 
 
 def _with_words(offers: Sequence[Offer], words: str) -> list[Offer]:
     return [one for one in offers if words.lower() in f"{one.note} {one.text}".lower()]
 
 
-def _plan_step(step: Step, memory: Memory) -> Plan:
-    return (
-        _plan_marked([step], None, memory)
-        if memory.history.is_in_two_files(step.seq)
-        else plan_undo(memory, [step])
-    )
-
-
-def _plan_all(origin: str, memory: Memory) -> Plan:
-    return plan_undo_all(memory, origin)
-
-
-def _plan_marked(steps: Sequence[Step], screen: ActionScreen | None, memory: Memory) -> Plan:
-    """Return the plan of undoing steps, each as a whole, the newest first."""
-    lines = [PlanLine(step.seq, step.reason, f"step {step.seq}", format_local_time(step.at)) for step in steps]
+def _plan_steps(steps: Sequence[Step], memory: Memory) -> Plan:
+    """Return the plan of undoing steps as one; one that was made in two files is undone in both, whole."""
+    if len(steps) > 1 or not memory.history.is_in_two_files(steps[0].seq):
+        return plan_undo(memory, steps)
+    (step,) = steps
+    line = PlanLine(step.seq, step.reason, f"step {step.seq}", format_local_time(step.at))
 
     def do(memory: Memory, chosen: frozenset[int]) -> Done:
-        done, left = [], []
-        for seq in sorted(chosen, reverse=True):
-            try:
-                memory.history.undo(seq)
-                done.append(seq)
-            except MemorandaError as error:
-                left.append(error.message)
-        if len(done) > 1 and screen is not None:
-            screen.engine.undone_together = (memory.history.next_redo(), len(done))
-        said = f"Undid {format_count(len(done), 'step')}{': ' if done else ''}{', '.join(map(str, done[:5]))}"
-        return Done(f"{said}; {len(left)} not: {left[0]}" if left else said, undo=bool(done))
+        memory.history.undo(step.seq)
+        return Done(f"Undid step {step.seq}: {step.reason}")
 
-    title = f"UNDO {format_count(len(steps), 'step')}"
-    return Plan(title, lines, do, frozenset(step.seq for step in steps), does="undo")
+    return Plan("UNDO 1 step", [line], do, frozenset([step.seq]), does="undo")
+
+
+def _author_of(one: Record | Step) -> str:
+    """Return who wrote a record or made a step; of a turn, what was learned from its conversation."""
+    if isinstance(one, Turn):
+        return TALK_ORIGIN_PREFIX + one.session
+    return one.actor if isinstance(one, Step) else getattr(one, "origin", "")
 
 
 def undo_all(screen: ActionScreen, things: Sequence[Record | Step]) -> None:
     """Show what undoing everything that the author of a record or step wrote changes; for a turn, all that was learned
     from its conversation."""
-    one = things[0]
-    origin = one.actor if isinstance(one, Step) else getattr(one, "origin", "")
-    origin = TALK_ORIGIN_PREFIX + one.session if isinstance(one, Turn) else origin
+    origin = _author_of(things[0])
     if not origin:
         screen.say("Nobody is named there who could have written more: choose what an agent wrote.", "warning")
     elif origin == PERSON_ORIGIN:
         said = "That is you. A checkpoint takes you back to a moment of yours: {} shows them."
         screen.say(said.format(key_name("pane.history")), "warning")
     else:
-        screen.show_plan(partial(_plan_all, origin))
+        _choose_undo(screen, _offer_all_of(origin))
 
 
 def undo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
@@ -153,17 +172,12 @@ def undo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
 
 
 def redo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
-    """Redo what was undone last: one step, or all that were undone together."""
-    engine = screen.engine
+    """Redo what was undone last."""
+    since = screen.engine.opened
 
     def work(memory: Memory, things: Sequence[Any]) -> Done:
+        meant = _memory_of_step(memory, since, lambda history: history.next_redo())
         back = f"{key_name('memory.undo')} undoes it"
-        meant = _memory_of_step(memory, engine.opened, lambda history: history.next_redo())
-        last, number = engine.undone_together
-        if meant is memory and number > 1 and memory.history.next_redo() == last:
-            steps = [memory.history.redo().seq for _ in range(number)]
-            said = f"Redid {format_count(number, 'step')}: {', '.join(map(str, steps[:5]))}"
-            return Done(f"{said}; {back}", undo=False)
         return _say_undone(memory, meant, meant.history.redo(), "Redid", back, _kind_of_place(screen))
 
     screen.perform(Action("memory.redo", "redo", does=work), [])

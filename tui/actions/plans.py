@@ -50,10 +50,14 @@ def plan_of_strategy(memory: Memory, whole: RestorePlan, title: str, word: str) 
 
 
 def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
-    """Return what undoing a step would change."""
-    step = memory.history.get(things[0].seq)
+    """Return what undoing steps would change, all as one step."""
+    steps = [memory.history.get(one.seq) for one in things]
+    whole = Plans(memory.database).plan_steps([step.seq for step in steps])
+    if steps[1:]:
+        return show_changes(memory, whole, f"UNDO {format_count(len(steps), 'step')}", "if undone")
+    (step,) = steps
     title = f"UNDO step {step.seq}: {step.reason}   {format_local_time(step.at)}, by {step.actor}"
-    plan = show_changes(memory, Plans(memory.database).plan_step(step.seq), title, "if undone")
+    plan = show_changes(memory, whole, title, "if undone")
     if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before
         return replace(plan, note=f"{key_name('step.undo')} on the new step undoes it")
     return plan

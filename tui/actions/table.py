@@ -163,7 +163,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("record.mute", "mute", OWN, records.mute),
     Action("record.tag", "tag", TEXTS, records.tag, TAG_FIELD),
     Action("record.purge", "erase…", PURGED_KINDS, plan=plan_purge),
-    Action("step.undo", "undo all…", (Record,), run=history.undo_all, fits=_is_of_agent, one=True),
+    Action("step.undo", "undo all…", (Record,), run=history.undo_sitting, fits=_is_of_agent, one=True),
     Action("record.copy", "copy…", (Record, Step), run=records.copy, looks=True),
     Action("record.edit", "", (Proposal,), run=proposals.decide_in_editor),
     Action("record.edit", "", TEXTS, run=records.edit, one=True),
@@ -176,6 +176,7 @@ ACTIONS: tuple[Action, ...] = (
     # of nothing in particular
     Action("checkpoint.recover", "", run=history.recover, looks=True),
     Action("checkpoint.restore", "put back", run=history.choose_checkpoint),
+    Action("step.undo", "", run=history.undo_sitting),
     Action("record.add", "add", run=_add_here),
     Action("memory.undo", "undo", run=history.undo_newest),
     Action("memory.redo", "", run=history.redo_newest),

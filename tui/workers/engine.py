@@ -238,7 +238,6 @@ class Engine:
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         # what was written in the editor about these proposals, and decided nothing yet
         self.decisions_kept: tuple[list[int], str] = [], ""
-        self.undone_together = (0, 0)  # last of several undos, how many
         self.exchanges: list[Exchange] = []  # the questions of this sitting
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()

@@ -109,8 +109,9 @@ def test_a_plan_undoes_no_half_of_it(told: Memory) -> None:
     told.moves.move_to_global(1)
     assert told.history.is_in_two_files(3)
     assert not told.history.is_in_two_files(2)
-    with pytest.raises(Conflict, match="undone in both, whole"):
-        Plans(told.database).plan_step(3)
+    for seqs in ([3], [2, 3]):
+        with pytest.raises(Conflict, match="undone in both, whole"):
+            Plans(told.database).plan_steps(seqs)
 
 
 def test_what_changed_since_it_was_shown_is_not_moved(told: Memory) -> None:

@@ -196,6 +196,32 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
         assert rows(memory) == before
 
 
+@given(LIVES, SEEDS)
+@settings(LAWS)
+def test_several_steps_are_taken_back_as_one(live, life, seed):
+    """Of any steps what is proposed is done in one step, and one undo brings it back; the order in which they are named
+    makes no difference."""
+    dice = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Slow()) as memory:
+        live(memory, life)
+        every = [step.seq for step in memory.history.steps() if step.undone_by is None]
+        plans, before = Plans(memory.database), rows(memory)
+        for some in (dice.sample(every, min(3, len(every))), every):
+            if len(some) < 2:
+                continue
+            plan = plans.plan_steps(some)
+            assert plan.changes == plans.plan_steps(some[::-1]).changes
+            chosen = plans.propose_changes(plan)
+            if chosen:
+                newest = memory.history.keys()[0]
+                applied = plans.apply_plan(plan, chosen)
+                as_planned(memory, plan, chosen)
+                assert_sound(memory)
+                assert applied.seq == newest + 1 == memory.history.keys()[0]
+                assert memory.history.undo().seq == applied.seq
+            assert rows(memory) == before
+
+
 # the stories ----------------------------------------------------------------------------------------------------------
 
 

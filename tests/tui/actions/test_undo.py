@@ -51,10 +51,9 @@ async def test_one_that_is_marked_is_meant_not_the_one_under_the_cursor(story: S
             assert [fact.id for fact in memory.facts.get_many([first, second])] == [first]
 
 
-async def test_the_marked_steps_are_undone_and_redone_together(story: Story) -> None:
+async def test_the_marked_steps_are_undone_as_one_step(story: Story) -> None:
     with story.open() as memory:
         made = [memory.facts.remember(text)[0] for text in ("one thing", "another thing", "a third thing")]
-        first = memory.history.steps(limit=1)[0].seq - 2
         memory.facts.pin(made[2:], True)  # stands in the way of the third
 
     def texts() -> list[str]:
@@ -63,11 +62,32 @@ async def test_the_marked_steps_are_undone_and_redone_together(story: Story) -> 
 
     async with opened(story.folder) as person:
         await person.plan_of("5", "j", "space", "space", "space", "U")  # below the pin
-        assert person.sees("UNDO 3 steps", "3 of 3 chosen")
-        await person.press("enter")
-        assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}; 1 not: Step")
-        assert person.toasts[-1].endswith(", u to undo") and texts() == ["a third thing"]
+        assert person.sees("UNDO 3 steps", "2 of 3 chosen", "[!] 1 changed since: kept unless chosen")
+        await person.hears(("enter", "2 records changed; u undoes it"))
+        assert texts() == ["a third thing"]
+        await person.press("u")
+        assert len(texts()) == 3
         await person.press("ctrl+r")
-        assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}; u undoes it" and len(texts()) == 3
-        await person.plan_of("g", "space", "space", "U")
-        await person.hears(("enter", "Undid 2 steps: "), ("2 p u", "Undid: pin F#"))  # of the newer change
+        assert person.toasts[-1].startswith("Redid: undo ") and texts() == ["a third thing"]
+
+
+async def test_all_of_this_sitting_is_undone_as_one_step(story: Story) -> None:
+    """From a record, whatever it is; what was undone already is not done again, and nothing from before."""
+    with story.open(BEFORE) as memory:
+        memory.facts.forget([1])
+    async with opened(story.folder) as person:
+        await person.hears(("U", "You changed nothing since you opened this. 5 lists all."))
+        rows = person.rows
+        for key, said in (("f", "Forgot"), ("u", "Undid"), ("f", "Forgot"), ("p", "Pinned"), ("j f", "Forgot")):
+            await person.hears((key, said))
+        await person.plan_of("U")
+        assert person.sees("UNDO 3 steps", "3 of 3 chosen")
+        await person.hears(("enter", "3 records changed; u undoes it"))
+        assert [row[1:] for row in person.rows] == [row[1:] for row in rows]
+        with story.open() as memory:
+            number, _ = memory.facts.remember("an agent was here", actor="mcp:codex")
+        await person.hears(("u", "Undid: undo "))
+        await person.until(lambda: any("an agent was here" in row for row in person.rows))
+        await person.put_cursor(pack_key("fact", number))
+        await person.press("U")
+        assert person.sees("everything that mcp:codex wrote", "3 changes of yours since you opened this")

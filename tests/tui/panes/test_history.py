@@ -100,7 +100,7 @@ async def test_a_step_is_taken_back_from_here(narrow: Person) -> None:
         await narrow.press("space")
     assert narrow.sees("2 marked")
     await narrow.plan_of("U")
-    await narrow.follow(("", "UNDO 2 steps"), ("enter", "Undid 2 steps: 29, 25"), ("escape",))
+    await narrow.follow(("", "UNDO 2 steps"), ("enter", "2 records changed; u undoes it"), ("escape",))
     await narrow.put_cursor(step_key(30))
     await narrow.follow(("U", "everything that agent wrote", "this step alone: link C#a383156 D#1"))
 
