@@ -13,11 +13,12 @@ from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.models import Chunk, Commit, Decision, Fact, GlobalFact, Record, Step, Task
 from store.base.vocabulary import pack_key
-from store.inbox.duplicates import find_similar_facts
+from store.inbox.duplicates import find_facts_sharing_words, find_similar_facts
 from store.memory import Memory
 from store.search.lookup import records_by_key
 from store.search.pipeline import searchable_text
 from store.sync.sync import SyncReport
+from store.text.similarity import parse_sentence
 from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, run_verb
 from tui.commands.record_lines import sync_message
 from tui.desktop import programs
@@ -366,18 +367,21 @@ def _day_of(record: Any) -> int:
 
 
 def offer_facts(memory: Memory, things: Sequence[Any], words: str) -> list[Offer]:
-    """Return the facts that say something like a record, then others; with words, those that have them, or the one
-    that is cited."""
+    """Return the facts that repeat or contradict a record, those that share words with it, then others; with words,
+    those that have them, or the one that is cited."""
     text = words or searchable_text(things[0])
-    likes = [like.fact for like in find_similar_facts(memory.database, memory.facts, text)]
-    target = getattr(things[0], "target", None)
-    found = [*memory.facts.get_many([target] if target else []), *likes] if not words else likes
+    found = [like.fact for like in find_similar_facts(memory.database, memory.facts, text)]
+    if not words:
+        target = getattr(things[0], "target", None)
+        sharing = memory.facts.get_many(find_facts_sharing_words(memory.database, parse_sentence(text)))
+        found = [*memory.facts.get_many([target] if target else []), *found, *sharing]
     numbers = memory.facts.ids(memory.now, words=words, limit=OFFERED)
     digits = words.strip().upper().removeprefix("F#")
     cited = memory.facts.get_many([int(digits)]) if digits.isdecimal() else []
     every = {fact.id: fact for fact in (*cited, *found, *memory.facts.get_many(list(numbers)))}
     own = {one.id for one in things if isinstance(one, Fact)}
-    return [offer_record(fact) for number, fact in every.items() if number not in own][:OFFERED]
+    offered = [fact for fact in every.values() if fact.id not in own and fact.status == "active"]
+    return [offer_record(fact) for fact in offered[:OFFERED]]
 
 
 PICK_LINK = Pick("Link {} with…", offer_links)

@@ -36,6 +36,7 @@ from store.exchange.exporter import export_text
 from store.inbox import duplicates
 from store.inbox.duplicates import find_decision_matches, find_similar_facts
 from store.memory import Memory
+from tui.actions.records import OFFERED, offer_facts, offer_links
 from tui.commands.location import DEMO_HINT
 from tui.demo import builder as demo
 from tui.demo.builder import DEMO_AUTHORS
@@ -470,3 +471,19 @@ async def test_most_facts_can_be_read_whole(folder: Path, tmp_path: Path, size: 
             await person.press(key)
             cut, lines = screen_text.count_cut(person.record_list)
             assert cut <= screen_text.MOST_CUT * lines, key
+
+
+def test_what_is_probably_meant_is_offered_first(memory: Memory) -> None:
+    """Of the commits for a decision without its links, and of the facts that a fact may replace."""
+    links = list(memory.database.rows("SELECT commit_id, decision_id FROM commit_links"))
+    with memory.database.write("user", "without links") as write:
+        write.execute("DELETE FROM commit_links")
+    offered = [
+        [offer.value.id for offer in offer_links(memory, [memory.decisions.get(number)], "")] for _, number in links
+    ]
+    found = sum(commit in some for (commit, _), some in zip(links, offered, strict=True))
+    assert len(links) == 47 and found >= 41 and all(len(some) == OFFERED for some in offered)
+    (five,) = memory.facts.get_many([104])
+    assert five.fact.startswith("The team is five") and offer_facts(memory, [five], "")[0].text.startswith(
+        "Team of four"
+    )
