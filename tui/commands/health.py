@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import store
 from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError, StorageError
-from store.base.runtime import require_part
+from store.base.runtime import IsCancelled, require_part
 from store.documents.documents import DocumentScan
 from store.doors.connection import examine_agents
 from store.embedding.fastembed import FastEmbed, download_model
@@ -27,18 +27,19 @@ from store.records.timeline import measure_trends
 from store.search.fulltext import check_text_index, rebuild_text_index
 from store.search.lookup import records_by_key
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
-from store.upkeep.checks import WRONG, Finding, ignore_progress
+from store.upkeep.checks import WRONG, CheckProgress, Finding
 from store.upkeep.doctor import examine
 from store.upkeep.maintenance import run_maintenance
 from store.upkeep.metrics import measure
-from tui.commands.call import Call, Interrupt, Outcome
+from tui.commands.call import Call, Interrupt, Outcome, select_fields
 from tui.commands.context import draw_bar
 from tui.commands.record_lines import fact_line, keyed_line, shorten
 from tui.input.arguments import Shown, UsageError, verb
-from tui.render.lines import format_count
+from tui.render.lines import agree_verb, format_count
 from tui.render.metrics import (
     POOR,
     UNKNOWN,
+    Figure,
     MetricSection,
     draw_steps,
     draw_trend,
@@ -131,8 +132,15 @@ def _plot(call: Call, file: str, yes: bool) -> Outcome:
 
 
 STATS_LABEL_CELLS, STATS_VALUE_CELLS = 14, 9
-STATS_BAR_CELLS = 24  # cells of the longest bar
+CHART_CELLS = 24  # cells of the longest chart
 STATS_QUERY_CELLS = 60
+
+
+def draw_chart(one: Figure, cells: int) -> str:
+    """Draw a metric's chart in at most so many cells: its series as steps, or its share as a bar."""
+    if one.share is None:
+        return draw_steps(one.series, cells)
+    return draw_bar(round(one.share * 1000), 1000, min(CHART_CELLS, cells))
 
 
 def stats_lines(found: list[MetricSection]) -> list[str]:
@@ -144,17 +152,10 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
             if one.state == UNKNOWN:
                 lines.append(f"  {one.sign[0]} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
                 continue
-            chart = (
-                draw_steps(one.series)
-                if one.share is None
-                else draw_bar(round(one.share * 1000), 1000, STATS_BAR_CELLS)
-            )
-            label = (
-                f"{shorten(one.label, STATS_QUERY_CELLS):<{STATS_QUERY_CELLS}}"
-                if one.wide
-                else f"{shorten(one.label, STATS_LABEL_CELLS):<{STATS_LABEL_CELLS}}"
-            )
-            value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{STATS_BAR_CELLS}}"
+            cells = STATS_QUERY_CELLS if one.wide else STATS_LABEL_CELLS
+            label = f"{shorten(one.label, cells):<{cells}}"
+            chart = draw_chart(one, CHART_CELLS)
+            value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{CHART_CELLS}}"
             lines.append(f"  {one.sign[0]} {label}{value}  {one.note}".rstrip())
             if one.state == POOR and one.leads:
                 lines.append(f"      memoranda {one.leads}")
@@ -168,7 +169,10 @@ def _show_figures(call: Call) -> Outcome:
     return Outcome(
         data=lambda: {**numbers, "health": asdict(measures)},
         lines=[
-            *(f"{name:<{width}}  {_format_figure(value)}" for name, value in numbers.items()),
+            *(
+                f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}"
+                for name, value in numbers.items()
+            ),
             "",
             *stats_lines(metric_sections(measures, past=bool(call.memory.database.moment))),
         ],
@@ -180,6 +184,7 @@ def memory_figures(call: Call) -> dict[str, object]:
     memory = call.memory
     database = memory.database
     facts = memory.facts.count_by_state(memory.now)
+    vectors = Vectors(database).read_status()
     tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
     counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
     return {
@@ -188,21 +193,12 @@ def memory_figures(call: Call) -> dict[str, object]:
         **counted,
         "schema": database.connection.pragma("user_version"),
         "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
-        **_vector_figures(memory),
+        "embedded_by": vectors.provider,
+        "embedding_model": vectors.model,
+        "to_embed": vectors.left,
         "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
         "path": call.location.path,
     }
-
-
-def _vector_figures(memory: Memory) -> dict[str, object]:
-    """Return which provider and model make the vectors, and how many texts wait for theirs."""
-    status = Vectors(memory.database).read_status()
-    return {"embedded_by": status.provider, "embedding_model": status.model, "to_embed": status.left}
-
-
-def _format_figure(value: object) -> str:
-    """Format a figure of the statistics."""
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def overview_lines(call: Call) -> list[str]:
@@ -233,7 +229,9 @@ RATE_AFTER_SECONDS = 2.0  # seconds from which on the rate is shown
 
 
 def _index(call: Call, what: str | None) -> Outcome:
-    """Check the search index or make it anew, and embed what waits; or read the documents alone. Raise Conflict."""
+    """Read git's history and the documents to their end, check the search index or make it anew, and embed what waits,
+    with progress on a terminal, until ^C; or read the documents alone. The application, which reads and embeds in the
+    background, only reports how many texts wait. Raise Conflict."""
     memory = call.memory
     if what == "documents":
         return _index_documents(memory)
@@ -244,8 +242,23 @@ def _index(call: Call, what: str | None) -> Outcome:
     if what == "download":
         config = memory.config
         download_model(config["embedding.model"] if config["embedding.provider"] == FastEmbed.name else "")
-    embedding = _Embedding()
-    embedding.read_sources(call)
+    works, notes, embedded = current_thread() is main_thread(), list[str](), 0
+
+    def read_sources(cancelled: IsCancelled) -> None:
+        run_maintenance(memory, call.cwd, show_progress(call, "reading commits"), cancelled, notes.append)
+        memory.documents.update_index(cancelled=cancelled)
+
+    def embed(cancelled: IsCancelled) -> None:
+        nonlocal embedded
+        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
+        if fallback or is_embedding_due(memory) or uses_other_provider(memory):
+            result = embed_waiting(memory, show_progress(call, "embedding"), cancelled, notes.append)
+            if result is None:
+                notes.append("Another program is indexing already.")
+            else:
+                embedded = result.embedded + result.reused
+
+    stopped = works and _work_until_stopped(read_sources, notes)
     if what == "rebuild":
         rows = rebuild_text_index(memory.database)
         Vectors(memory.database).rebuild()
@@ -259,91 +272,32 @@ def _index(call: Call, what: str | None) -> Outcome:
                 "memoranda health --index rebuild mends it.",
             ) from None
         said = f"The index agrees with the records: {format_count(rows, 'record')}."
-    embedding.embed(memory)
-    if embedding.left and not embedding.stopped:
-        said = f"{said} {embedding.waits}."
-    return Outcome(
-        said, lambda: {"records": rows, **embedding.data}, embedding.report_lines, status=embedding.status
-    )
+    stopped = stopped or (works and _work_until_stopped(embed, notes))
+    left, _ = Vectors(memory.database).pending_counts()
+    waits = f"{format_count(left, 'text')} {agree_verb(left, 'wait to be embedded')}"
+    lines = [f"Embedded {format_count(embedded, 'text')}."] if embedded else []
+    lines += notes
+    if left and stopped:
+        lines.append(f"Stopped: {waits}; memoranda health --index continues.")
+    elif left:
+        said = f"{said} {waits}."
+    data = {"records": rows, "embedded": embedded, "left": left, "notes": notes}
+    return Outcome(said, lambda: data, lines, status=ExitStatus.UNFINISHED if stopped else ExitStatus.DONE)
 
 
-class _Embedding:
-    """Read git's history and the documents to their end, and embed all pending records, with progress on a terminal,
-    until ^C. In the application, which does both in the background, only report how many are pending."""
-
-    def __init__(self) -> None:
-        self._works = current_thread() is main_thread()
-        self.status = ExitStatus.DONE
-        self.stopped = False
-        self.notes: list[str] = []
-        self.embedded = 0
-        self.left = 0
-
-    def read_sources(self, call: Call) -> None:
-        """Read what no command has read yet: another would read for two seconds."""
-        memory = call.memory
-        if not self._works:
-            return
-        with Interrupt() as interrupt:
-            try:
-                run_maintenance(
-                    memory,
-                    call.cwd,
-                    show_progress("reading commits"),
-                    lambda: interrupt.asked,
-                    self.notes.append,
-                )
-                memory.documents.update_index(cancelled=lambda: interrupt.asked)
-            except MemorandaError as error:
-                self.notes.append(str(error))
-        self.stopped = interrupt.asked
-
-    def embed(self, memory: Memory) -> None:
-        """Embed what is pending, unless stopped before, and count what is left."""
-        if self._works and not self.stopped:
-            self._embed_pending(memory)
-        self.left, _ = Vectors(memory.database).pending_counts()
-        self.status = ExitStatus.UNFINISHED if self.stopped else ExitStatus.DONE
-
-    @property
-    def data(self) -> dict[str, object]:
-        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
-
-    @property
-    def report_lines(self) -> list[str]:
-        """Return what was embedded, the notes, and what is left."""
-        lines = [f"Embedded {format_count(self.embedded, 'text')}."] if self.embedded else []
-        lines += self.notes
-        if self.stopped and self.left:
-            lines.append(f"Stopped: {self.waits}; memoranda health --index continues.")
-        return lines
-
-    @property
-    def waits(self) -> str:
-        return f"{format_count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
-
-    def _embed_pending(self, memory: Memory) -> None:
-        """Embed the pending texts with progress, until ^C."""
-        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
-        if not (fallback or is_embedding_due(memory) or uses_other_provider(memory)):
-            return
-        with Interrupt() as interrupt:
-            try:
-                result = embed_waiting(
-                    memory, show_progress("embedding"), lambda: interrupt.asked, self.notes.append
-                )
-                if result is None:
-                    self.notes.append("Another program is indexing already.")
-                else:
-                    self.embedded = result.embedded + result.reused
-            except MemorandaError as error:
-                self.notes.append(str(error))
-        self.stopped = interrupt.asked
+def _work_until_stopped(work: Callable[[IsCancelled], None], notes: list[str]) -> bool:
+    """Work to the end or until ^C, and note why it failed; return whether it was stopped."""
+    with Interrupt() as interrupt:
+        try:
+            work(lambda: interrupt.asked)
+        except MemorandaError as error:
+            notes.append(str(error))
+    return interrupt.asked
 
 
-def show_progress(what: str) -> Callable[[int, int], None]:
-    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after
-    RATE_AFTER_SECONDS seconds, and clears it at the end."""
+def show_progress(call: Call, what: str) -> Callable[[int, int], None]:
+    """Return a function that shows progress, with the rate after RATE_AFTER_SECONDS seconds, and clears it at the
+    end."""
     began: list[tuple[int, float]] = []
 
     def show(done: int, total: int) -> None:
@@ -351,17 +305,11 @@ def show_progress(what: str) -> Callable[[int, int], None]:
             began.append((done, time.monotonic()))
         first, start = began[0]
         seconds = time.monotonic() - start
-        rate = (
-            f", {(done - first) / seconds:,.0f} a second" if seconds >= RATE_AFTER_SECONDS and done > first else ""
-        )
-        text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
-        print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
+        steady = seconds >= RATE_AFTER_SECONDS and done > first
+        rate = f", {(done - first) / seconds:,.0f} a second" if steady else ""
+        call.wait(f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else "")
 
-    return show if sys.stderr.isatty() else _ignore_progress
-
-
-def _ignore_progress(done: int, total: int) -> None:
-    """Ignore progress, where there is no terminal."""
+    return show
 
 
 def _index_documents(memory: Memory) -> Outcome:
@@ -377,11 +325,7 @@ def _index_documents(memory: Memory) -> Outcome:
         error="No document could be read; mend what is named and try again." if unread else "",
         lines=problems,
         data=lambda: {
-            "new": result.new,
-            "changed": result.changed,
-            "gone": result.gone,
-            "unchanged": result.unchanged,
-            "remaining": result.remaining,
+            **select_fields(result, "new", "changed", "gone", "unchanged", "remaining"),
             "problems": [{"path": path, "problem": why} for path, why in result.problems],
         },
     )
@@ -414,12 +358,11 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
         raise InvalidInput(
             "A head is 64 hexadecimal digits.", "`memoranda health --check` names the one that there is now."
         )
-    progress = _show_check if sys.stderr.isatty() and not call.json else ignore_progress
+    progress = _check_progress(call)
     found = list(examine(call.location, quick, head, progress))
     if not call.location.look:
         progress("agents", 0, 0)
         found += examine_agents(call.location, call.cwd, os.path.expanduser("~"), dict(os.environ), quick)
-    progress("", 0, 0)
     wrong = sum(one.state == WRONG for one in found)
     width = max(len(one.subject) for one in found)
     lines = [
@@ -430,9 +373,7 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
         lines=[*lines, doctor_verdict(found)],
         data=lambda: {
             "wrong": wrong,
-            "findings": [
-                {"subject": one.subject, "state": one.state, "says": one.says, "next": one.next} for one in found
-            ],
+            "findings": [select_fields(one, "subject", "state", "says", "next") for one in found],
         },
         status=ExitStatus.PERSON if wrong else ExitStatus.DONE,
     )
@@ -444,10 +385,14 @@ def doctor_verdict(found: Sequence[Finding]) -> str:
     return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
 
 
-def _show_check(what: str, done: int, total: int) -> None:
-    """Show the current check on one line of the terminal, and clear it at the end."""
-    far = f" {done:,} of {total:,}" if total else ""
-    print(f"\r\x1b[K{f'checking {what}{far}' if what else ''}", end="", flush=True, file=sys.stderr)
+def check_words(what: str, done: int, total: int) -> str:
+    """Return what is being checked, and how far that is."""
+    return f"checking {what}{f' {done:,} of {total:,}' if total else ''}"
+
+
+def _check_progress(call: Call) -> CheckProgress:
+    """Return a function that shows the current check, except to scripts."""
+    return lambda what, done, total: None if call.json else call.wait(check_words(what, done, total))
 
 
 def _salvage(call: Call, damaged: str, new: str | None) -> Outcome:
@@ -455,26 +400,17 @@ def _salvage(call: Call, damaged: str, new: str | None) -> Outcome:
     connection in this one, as the application has."""
     require_part("rescue")
     path = call.path(damaged)
-    shown = _show_check if sys.stderr.isatty() and not call.json else None
-    report = _salvage_apart(path, call.path(new) if new else None, shown)
-    lines = [f"  {table['table']:<14} {_salvaged_words(table)}" for table in report["tables"]]
+    report = _salvage_apart(path, call.path(new) if new else None, _check_progress(call))
+    lines = []
+    for table in report["tables"]:
+        again = f", {table['from_history']:,} made again from history" if table["from_history"] else ""
+        lost = f", {table['lost']:,} lost" if table["lost"] else ""
+        lines.append(f"  {table['table']:<14} {table['read']:>9,} read{again}{lost}")
     lines += [*report["notes"], f"The damaged file is as it was: {path}"]
     return Outcome(f"Salvaged to {report['into']}.", lambda: report, lines)
 
 
-def _salvaged_words(table: dict[str, Any]) -> str:
-    """Summarise in a few words what was recovered of a table."""
-    said = f"{table['read']:>9,} read"
-    if table["from_history"]:
-        said += f", {table['from_history']:,} made again from history"
-    if table["lost"]:
-        said += f", {table['lost']:,} lost"
-    return said
-
-
-def _salvage_apart(
-    path: str, into: str | None, progress: Callable[[str, int, int], None] | None
-) -> dict[str, Any]:
+def _salvage_apart(path: str, into: str | None, progress: CheckProgress) -> dict[str, Any]:
     """Salvage in a new process, which reports its progress line by line. Raises what the process raised."""
     home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
     words = [sys.executable, "-m", f"{PART_PACKAGES['rescue']}.part", path, *([into] if into else [])]
@@ -485,10 +421,8 @@ def _salvage_apart(
         last: dict[str, Any] = {}
         for line in child.stdout:
             last = json.loads(line)
-            if progress and "doing" in last:
+            if "doing" in last:
                 progress(last["doing"], last["done"], 0)
-    if progress:
-        progress("", 0, 0)
     if "report" in last:
         return dict(last["report"])
     if "error" in last:

@@ -21,13 +21,12 @@ from store.upkeep.checks import NOTE, OK, WRONG, Finding
 from store.upkeep.doctor import examine
 from store.upkeep.metrics import Measures, measure
 from tui.actions.action import Action
-from tui.commands.context import draw_bar
-from tui.commands.health import doctor_verdict
+from tui.commands.health import check_words, doctor_verdict, draw_chart
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.details import describe_record
 from tui.render.lines import StyledLine, summarize_record
-from tui.render.metrics import POOR, UNKNOWN, Figure, MetricSection, draw_steps, figure, metric_sections
+from tui.render.metrics import POOR, UNKNOWN, Figure, MetricSection, figure, metric_sections
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.engine import Engine
@@ -39,12 +38,10 @@ SUBJECT_CELLS = 11  # cells of the subject of a finding
 NAME_CELLS, VALUE_CELLS = 11, 8  # cells of a figure's name and of its value
 LONGEST_NAME = 16  # cells of a name beside its value; a longer one is above
 SHORT_NAME_CELLS = 8  # cells of the name in a narrow list
-LONGEST_CHART = 24  # cells of the longest bar
 NARROW_CELLS = 44  # cells below which names have less room and notes are omitted for charts
 WORST_FIRST = {WRONG: ("✕ ", "removed"), NOTE: ("· ", "warning"), OK: ("✓ ", "added")}
 PAST_NOTE = "the rest is of now: the past has none of it"
 PLOTS = figure(
-    "plots",
     "over time",
     "",
     "Growth, recall and age, as columns of weeks. health --plot FILE draws them as SVG.",
@@ -121,7 +118,7 @@ def _examine(reading: Reading, quick: bool) -> tuple[Finding, ...]:
         nonlocal told
         if monotonic() - told > PROGRESS_SECONDS:
             told = monotonic()
-            reading.tell(f"checking {what}{f' {done:,} of {total:,}' if total else ''}")
+            reading.tell(check_words(what, done, total))
 
     reading.tell("looking …")
     found = examine(engine.location, quick, "", progress, lambda: engine.is_closed, door="app", clock=engine.clock)
@@ -215,11 +212,8 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
         text = visible(" ".join(summarize_record(record)[0].split()))
         return [*above, [*named, (fit_cells(text, max(4, room - 1 - aside)), ""), note]]
     body = max(1, room - VALUE_CELLS - 2 - aside)
-    longest = min(LONGEST_CHART, body)
-    share = round((one.share or 0) * 1000)
-    chart = draw_steps(one.series, body) if one.share is None else draw_bar(share, 1000, longest)
     value = (f"{visible(one.value):>{VALUE_CELLS}} ", "warning" if one.state == POOR else "")
-    return [*above, [*named, value, (fit_cells(chart, body), "accent"), note]]
+    return [*above, [*named, value, (fit_cells(draw_chart(one, body), body), "accent"), note]]
 
 
 FOLLOW = "preview.follow"

@@ -17,7 +17,6 @@ from store.records.facts import AGEING_DAYS
 from store.records.timeline import Trend
 from store.upkeep.metrics import (
     TREND_DAYS,
-    ConversationCost,
     ExtractionStats,
     IndexMetrics,
     Measures,
@@ -40,13 +39,24 @@ CHART_STEPS = 24  # maximum searches whose durations are drawn
 STEP_SIGNS = "▁▂▃▄▅▆▇█"
 
 
+# where a metric leads → what is seen there, unless it says something else
+DESTINATIONS = {
+    "backups": "lists them",
+    "context": "what the next one would be",
+    "health --check": "the doctor: whether the file is undamaged",
+    "health --index": "the state of the index",
+    "list --sort newest": "the facts, the newest first",
+    "list checkpoints --all": "the checkpoints",
+}
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Figure:
     """One metric. `label` names it, `value` is short; `share` (0 to 1) is drawn as a bar, `series` as steps; `record`
     names a record whose text is shown instead; `note` is at the right. `state` is one of GOOD, POOR, KNOWN, UNKNOWN.
-    `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`."""
+    `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`. `key`
+    tells it from the others, where the label does not."""
 
-    key: str
     label: str
     value: str = ""
     says: tuple[str, ...] = ()
@@ -59,6 +69,7 @@ class Figure:
     leads: str = ""
     to: str = ""
     wide: bool = False
+    key: str = ""
 
     @property
     def sign(self) -> tuple[str, str]:
@@ -70,25 +81,26 @@ MetricSection = tuple[str, list[Figure]]
 """A heading, and its metrics."""
 
 
-def figure(key: str, label: str, value: str = "", *says: str, **more: Any) -> Figure:
+def figure(label: str, value: str = "", *says: str, **more: Any) -> Figure:
     """Build a metric that `says` so many paragraphs."""
-    return Figure(key, label, value, says, **more)
+    return Figure(label, value, says, **{"key": label, "to": DESTINATIONS.get(more.get("leads", ""), ""), **more})
 
 
-def unknown_figure(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
+def share_figure(label: str, share: float, *says: str, **more: Any) -> Figure:
+    """Build a metric whose value is a share."""
+    return figure(label, format_percent(share), *says, share=share, **more)
+
+
+def unknown_figure(label: str, note: str, says: str, **more: Any) -> Figure:
     """Build a metric without a value yet; `note` is the reason."""
-    return figure(
-        key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to
-    )
+    return figure(label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, **more)
 
 
 def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
     """Draw the last `cells` numbers, at most CHART_STEPS, as steps of a small chart scaled to their maximum."""
     shown = series[-min(CHART_STEPS, cells) :]
-    most = max(shown, default=0)
-    return "".join(
-        STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] if most else STEP_SIGNS[0] for one in shown
-    )
+    most = max(shown, default=0) or 1
+    return "".join(STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] for one in shown)
 
 
 def format_percent(share: float) -> str:
@@ -111,11 +123,10 @@ MEAN_TOKENS = 3_000  # tokens of a request; above this mean the parts of a conte
 FEW_KEPT = 0.3  # share of requests to remember; below it too few are understood
 
 
-def mean_figures(found: Measures) -> Iterator[Figure]:
+def mean_figures(mean: float | None) -> Iterator[Figure]:
     """Yield the mean tokens of a request, compared with the limit."""
-    if found.mean_tokens is None:
+    if mean is None:
         yield unknown_figure(
-            "mean",
             "mean",
             "no request was measured yet",
             f"The average tokens of a context, of at most {MAX_PROMPT_TOKENS:,}; known once one was sent.",
@@ -123,15 +134,13 @@ def mean_figures(found: Measures) -> Iterator[Figure]:
         return
     yield figure(
         "mean",
-        "mean",
-        f"{found.mean_tokens:,.0f}",
-        f"A context sent to an agent took {found.mean_tokens:,.0f} tokens on average, of at most "
-        f"{MAX_PROMPT_TOKENS:,}. A mean above {MEAN_TOKENS:,} is marked: it leaves little room for more.",
-        share=min(1.0, found.mean_tokens / MAX_PROMPT_TOKENS),
+        f"{mean:,.0f}",
+        f"A context sent to an agent took {mean:,.0f} tokens on average, of at most {MAX_PROMPT_TOKENS:,}. A mean "
+        f"above {MEAN_TOKENS:,} is marked: it leaves little room for more.",
+        share=min(1.0, mean / MAX_PROMPT_TOKENS),
         note=f"of {MAX_PROMPT_TOKENS:,} tokens",
-        state=POOR if found.mean_tokens > MEAN_TOKENS else GOOD,
+        state=POOR if mean > MEAN_TOKENS else GOOD,
         leads="context",
-        to="what the next one would be",
     )
 
 
@@ -140,20 +149,16 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
     if not found.asked:
         yield unknown_figure(
             "requests",
-            "requests",
             "no turn asked for anything yet",
             "Requests in conversations, such as “remember that …”, are counted from now on.",
         )
         return
     share = found.kept / found.asked
-    yield figure(
+    yield share_figure(
         "requests",
-        "requests",
-        format_percent(share),
-        f"{format_count(found.asked, 'turn')} asked for something to be "
-        f"remembered; of {found.kept:,} a fact came at once, or "
-        "was confirmed. What is not certain waits in the inbox.",
-        share=share,
+        share,
+        f"{format_count(found.asked, 'turn')} asked for something to be remembered; of {found.kept:,} a fact came "
+        "at once, or was confirmed. What is not certain waits in the inbox.",
         note=f"{found.kept:,} of {found.asked:,} kept",
         state=POOR if share < FEW_KEPT else KNOWN,
         leads="today",
@@ -164,26 +169,22 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
 def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
-        yield figure(
-            "full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="health --check"
-        )
+        yield figure("full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="health --check")
     else:
         whole = found.indexed == found.passages
+        held = f"{found.indexed:,} of {format_count(found.passages, 'passage')}"
         yield figure(
             "full text",
-            "full text",
             "FTS5",
-            f"SQLite's full text (FTS5) holds {found.indexed:,} of {format_count(found.passages, 'passage')}.",
+            f"SQLite's full text (FTS5) holds {held}.",
             *([] if whole else ["memoranda health --index rebuild makes it anew."]),
             share=min(1.0, found.indexed / found.passages) if found.passages else None,
-            note=f"{found.indexed:,} of {format_count(found.passages, 'passage')}",
+            note=held,
             state=GOOD if whole else POOR,
             leads="health --index",
-            to="the state of the index",
         )
     if not found.model:
         yield unknown_figure(
-            "model",
             "model",
             "no vectors yet",
             "Without a model, search uses keywords only. memoranda health --index makes vectors if there is a model.",
@@ -193,74 +194,69 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
         return
     yield figure(
         "model",
-        "model",
         f"{found.dimension}",
         f"Vectors are made by {found.model}, with {found.dimension} dimensions, of {found.embedded:,} of "
         f"{format_count(found.embeddable, 'passage')}.",
         share=found.embedded / found.embeddable if found.embeddable else None,
         note=found.model,
         leads="health --index",
-        to="the state of the index",
     )
 
 
 def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
     """Yield the checkpoints, the recoveries, and the leftovers of a crash."""
+
+    def last_time(moment: str | None) -> str:
+        return f", the last time {format_age(at, moment)}" if moment else ""
+
+    checkpoints = format_count(found.checkpoints, "checkpoint")
     if not found.checkpoints:
         yield unknown_figure(
-            "recovered",
             "recovered",
             "no checkpoint yet",
             "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
             leads="list checkpoints --all",
         )
     else:
-        last = f", the last time {format_age(at, found.last)}" if found.last else ""
         yield figure(
             "recovered",
-            "recovered",
             f"{found.recovered:,}",
-            f"Agents continued from {found.recovered:,} of {format_count(found.checkpoints, 'checkpoint')}{last}.",
+            f"Agents continued from {found.recovered:,} of {checkpoints}{last_time(found.last)}.",
             share=found.recovered / found.checkpoints,
-            note=f"of {format_count(found.checkpoints, 'checkpoint')}",
+            note=f"of {checkpoints}",
             leads="list checkpoints --all",
-            to="the checkpoints",
         )
     if found.between is None:
         yield unknown_figure(
-            "between", "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
+            "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
         )
     else:
+        between = format_duration(found.between)
         yield figure(
             "between",
-            "between",
-            format_duration(found.between),
-            f"The median time from one checkpoint to the next is {format_duration(found.between)}.",
+            between,
+            f"The median time from one checkpoint to the next is {between}.",
             note="from one to the next",
             leads="list checkpoints --all",
-            to="the checkpoints",
         )
-    said = f", the last time {format_age(at, found.crashed_at)}" if found.crashed_at else ""
     yield figure(
-        "crashes",
         "crashes",
         f"{found.crashes:,}",
         f"The memory was recovered {format_count(found.crashes, 'time')} after "
-        f"a process was killed or the power failed{said}."
+        f"a process was killed or the power failed{last_time(found.crashed_at)}."
         if found.crashes
         else "The memory never had to be recovered after a killed process or a power failure since counting began.",
         "No acknowledged change was lost.",
         note="recovered after one",
         state=KNOWN if found.crashes else GOOD,
         leads="health --check",
-        to="the doctor: whether the file is undamaged",
     )
 
 
 def format_duration(seconds: float) -> str:
     """Format a duration in its largest unit: `45 s`, `5 min`, `3 h`, `2 d`."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * length or (unit == "min" and seconds >= length):
+    for unit, length, least in (("d", 86_400, 2), ("h", 3_600, 2), ("min", 60, 1)):
+        if seconds >= least * length:
             return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:,.0f} s"
 
@@ -288,7 +284,7 @@ def metric_sections(found: Measures, past: bool = False) -> list[MetricSection]:
     return [
         facts,
         ("tokens by conversation", list(_session_figures(found))),
-        ("contexts", [*_context_figures(found), *mean_figures(found)]),
+        ("contexts", [*_context_figures(found), *mean_figures(found.mean_tokens)]),
         ("learning", [*_learning_figures(found.reading), *request_figures(found.requests)]),
         ("search", [*_search_figures(found), *index_figures(found.index)]),
         ("recovery", list(recovery_figures(found.recoveries, found.at))),
@@ -300,45 +296,42 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the facts: their states, how many were learned, and the oldest."""
     total = sum(found.states.values())
     if not total:
-        yield unknown_figure(
-            "fresh", "facts", "none yet", "No fact was remembered yet: memoranda remember adds one."
-        )
+        yield unknown_figure("facts", "none yet", "No fact was remembered yet: memoranda remember adds one.")
         return
     for state, number in found.states.items():
         pinned = "1 of them is pinned" if found.pinned == 1 else f"{found.pinned:,} of them are pinned"
-        glyph = FACT_BADGES[state][0]
+        came, percent = found.came.get(state, 0), format_percent(number / total)
+        lists = (
+            {"leads": "list --sort newest"}
+            if state == "fresh"
+            else {"leads": f"search is:{state}", "to": "lists them"}
+        )
         yield figure(
             state,
-            state,
             f"{number:,}",
-            f"{format_count(number, 'fact')} of {total:,}, {format_percent(number / total)}.",
+            f"{format_count(number, 'fact')} of {total:,}, {percent}.",
             STATES_SAY[state],
             *([f"{pinned}, and will not age."] if state == "fresh" and found.pinned else []),
-            *_change_sentence(state, found.came.get(state, 0)),
+            *_change_sentence(state, came),
             share=number / total,  # one scale: a full bar is all facts
-            note=_state_note(number / total, found.came.get(state, 0)) if number else "",
-            badge=(glyph, f"glyph-{state}" if number else "rule"),
-            leads=("list --sort newest" if state == "fresh" else f"search is:{state}") if number else "",
-            to="the facts, the newest first" if state == "fresh" else "lists them",
+            note=f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
+            badge=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
+            **(lists if number else {}),
         )
-    learned = sum(found.learned)
     yield figure(
         "learned",
-        "learned",
-        f"{found.learned[-1]:,}" if found.learned else "0",
-        f"{format_count(learned, 'fact')} in the last {len(found.learned)} "
+        f"{found.learned[-1]:,}",
+        f"{format_count(sum(found.learned), 'fact')} in the last {len(found.learned)} "
         "weeks, those that were replaced or forgotten since "
         f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
         series=found.learned,
         note=f"{len(found.learned)} weeks",
         leads="list --sort newest",
-        to="the facts, the newest first",
     )
     if found.oldest:
         number, at = found.oldest
         citation = cite("fact", number)
         yield figure(
-            "oldest",
             "oldest",
             citation,
             f"Of the facts that age, nobody confirmed this one for the longest: {format_how_long_ago(found.at, at)}. "
@@ -348,11 +341,6 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             leads=f"show {citation}",
             to="opens it",
         )
-
-
-def _state_note(share: float, came: int) -> str:
-    """Return the share of all facts, and how many came in the time that a trend is told for."""
-    return f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{format_percent(share)}"
 
 
 def _change_sentence(state: str, came: int) -> Iterator[str]:
@@ -369,63 +357,48 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
         bring = (
             "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
         )
-        yield unknown_figure("covered", "sessions", "none yet", bring)
+        yield unknown_figure("sessions", "none yet", bring)
         return
-    most = max(one.tokens for one in found.sessions)
-    yield from (_session_figure(one, most) for one in found.sessions)
+    most = max(1, *(one.tokens for one in found.sessions))
+    for one in found.sessions:
+        turns, lately = format_count(one.turns, "turn"), "No agent was sent a context for it lately."
+        if one.contexts:
+            sent = format_count(one.contexts, "context")
+            lately = f"Agents were sent {sent} for it lately, {one.sent:,} tokens in all."
+        yield figure(
+            one.name,
+            f"{one.tokens:,}",
+            f"The session {one.name}: {turns}, {one.tokens:,} tokens.",
+            lately,
+            share=one.tokens / most,
+            note=turns,
+            badge=(KIND_GLYPHS["turn"], "glyph-record"),
+            leads=f"context --session={quote(one.name)}",
+            to="what its next answer would be given",
+            key=f"session {one.name}",
+        )
     left = found.conversations - found.covered
-    yield figure(
+    share = f"{found.covered:,} of {format_count(found.conversations, 'session')}"
+    yield share_figure(
         "covered",
-        "covered",
-        format_percent(found.covered / found.conversations),
-        f"{found.covered:,} of {format_count(found.conversations, 'session')} "
-        "have a checkpoint that an agent can go on from.",
+        found.covered / found.conversations,
+        f"{share} have a checkpoint that an agent can go on from.",
         "Checkpoints are taken automatically while the application is open and at a session's end, and before a "
         "context is cut (memoranda session flush)."
         + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
-        share=found.covered / found.conversations,
-        note=f"{found.covered:,} of {format_count(found.conversations, 'session')}",
+        note=share,
         state=KNOWN if left else GOOD,
         leads="list checkpoints --all",
-        to="the checkpoints",
-    )
-
-
-def _session_figure(one: ConversationCost, most: int) -> Figure:
-    """Return the metric of a session; `most` is the highest number of tokens of a session."""
-    handed = (
-        f"Agents were sent {format_count(one.contexts, 'context')} for it lately, {one.sent:,} tokens in all."
-        if one.contexts
-        else "No agent was sent a context for it lately."
-    )
-    return figure(
-        f"session {one.name}",
-        one.name,
-        f"{one.tokens:,}",
-        f"The session {one.name}: {format_count(one.turns, 'turn')}, {one.tokens:,} tokens.",
-        handed,
-        share=one.tokens / max(1, most),
-        note=format_count(one.turns, "turn"),
-        badge=(KIND_GLYPHS["turn"], "glyph-record"),
-        leads=f"context --session={quote(one.name)}",
-        to="what its next answer would be given",
     )
 
 
 def _context_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the contexts that were sent: their size, and how much of them was cited."""
     if found.context_tokens is None:
-        yield unknown_figure(
-            "sent",
-            "sent",
-            "none was sent yet",
-            "What an agent would be sent can be seen all the same.",
-            leads="context",
-            to="shows it",
-        )
+        says = "What an agent would be sent can be seen all the same."
+        yield unknown_figure("sent", "none was sent yet", says, leads="context", to="shows it")
     else:
         yield figure(
-            "sent",
             "sent",
             f"{found.contexts:,}",
             f"The last {format_count(found.contexts, 'context')} sent to agents took {found.context_tokens:,} tokens "
@@ -433,27 +406,22 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             share=found.context_tokens / MAX_PROMPT_TOKENS,
             note=f"{found.context_tokens:,} tokens each",
             leads="context",
-            to="what the next one would be",
         )
     if found.useful is None:
         yield unknown_figure(
-            "useful",
             "cited",
             "no answer was rated yet",
             "The share of a context's tokens that belong to records which the answer cited. It is known once an answer "
             "to a context came back.",
         )
     else:
-        yield figure(
-            "useful",
+        yield share_figure(
             "cited",
-            format_percent(found.useful),
-            f"Of the tokens of {format_count(found.answered, 'context')} with an "
-            f"answer, {format_percent(found.useful)} belong to "
-            "records that the answer cited.",
+            found.useful,
+            f"Of the tokens of {format_count(found.answered, 'context')} with an answer, "
+            f"{format_percent(found.useful)} belong to records that the answer cited.",
             "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
             "again and again and is never cited.",
-            share=found.useful,
             note=f"of the tokens, {found.answered:,} answered",
             leads="context",
             to="what would be sent, to mute what is not needed",
@@ -463,24 +431,17 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
 def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
     """Yield the metrics of learning from conversations."""
     if found.success is None:
-        yield unknown_figure(
-            "success",
-            "read",
-            "no turn was read yet",
-            "What a person says is read for facts, and for facts that it confirms.",
-        )
+        says = "What a person says is read for facts, and for facts that it confirms."
+        yield unknown_figure("read", "no turn was read yet", says)
     else:
         tries = found.read + found.failed
-        yield figure(
-            "success",
+        yield share_figure(
             "read",
-            format_percent(found.success),
-            f"{found.read:,} of "
-            f"{format_count(tries, 'try').replace('trys', 'tries')} to read a turn came to an end, whatever "
+            found.success,
+            f"{found.read:,} of {tries:,} {'try' if tries == 1 else 'tries'} to read a turn came to an end, whatever "
             "was found in it; each turn is read by rules, for facts and for what it confirms. Those that wait for a "
             "model are counted in the inbox.",
             f"One that fails is tried {MOST_ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
-            share=found.success,
             note=f"{found.read:,} of {tries:,} by rules",
             state=POOR if found.given_up else GOOD,
             leads="today",
@@ -488,7 +449,6 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         )
     if found.waiting:
         yield figure(
-            "waiting",
             "waiting",
             f"{found.waiting:,}",
             f"{format_count(found.waiting, 'turn')} still to be read;"
@@ -500,7 +460,6 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
     for turn, why in found.turns:
         citation = cite("turn", turn)
         yield figure(
-            f"failed {turn}",
             citation,
             "",
             f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} "
@@ -513,9 +472,8 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             leads=f"show {citation}",
             to="opens it",
         )
-    if found.given_up > len(found.turns):
-        more = found.given_up - len(found.turns)
-        yield figure("failed", "and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
+    if (more := found.given_up - len(found.turns)) > 0:
+        yield figure("and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
 
 
 def _search_figures(found: Measures) -> Iterator[Figure]:
@@ -523,121 +481,101 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
     searches = found.searches
     known = len(searches.milliseconds)
     if not known:
-        yield unknown_figure(
-            "keywords", "takes", "nothing was searched yet", "The times of searches are recorded from now on."
-        )
+        says = "The times of searches are recorded from now on."
+        yield unknown_figure("takes", "nothing was searched yet", says)
     else:
         yield from _time_figures(searches)
         share = searches.found or 0.0
-        yield figure(
+        yield share_figure(
             "found",
-            "found",
-            format_percent(share),
-            f"{format_percent(share)} of the last "
-            f"{format_count(known, 'search').replace('searchs', 'searches')} found something.",
-            share=share,
+            share,
+            f"{format_percent(share)} of the last {known:,} {'search' if known == 1 else 'searches'} found something.",
             note=f"of {known:,}",
             state=GOOD if share >= 0.9 else KNOWN,
         )
     looked, given, kept = found.answers
     if not looked:
         yield unknown_figure(
-            "answers",
             "reused",
             "no answer was looked for yet",
             "Answers that depend on the records alone are cached for a day, and reused while they are valid.",
         )
     else:
-        yield figure(
-            "answers",
+        yield share_figure(
             "reused",
-            format_percent(given / looked),
+            given / looked,
             f"A cached answer was reused {format_count(given, 'time')} in {looked:,}. Cached now: {kept:,}.",
             "An answer is reused for a day, while its records are unchanged and no new record matches.",
-            share=given / looked,
             note=f"{given:,} of {looked:,}, {kept:,} cached",
         )
     for query, times in found.queries:
         yield figure(
-            f"query {query}",
             " ".join(query.split()),
             "",
-            f"Asked {times:,} {'time' if times == 1 else 'times'}, among the last 200 queries whose results were used.",
+            f"Asked {format_count(times, 'time')}, among the last 200 queries whose results were used.",
             note=f"{times:,} ×",
             badge=("/", "accent"),
             leads=f"search -- {quote(query)}",
             to="searches for it again",
             wide=True,
+            key=f"query {query}",
         )
 
 
 def _time_figures(found: SearchFigures) -> Iterator[Figure]:
     """Yield the median times of searches, by keywords and by meaning."""
-    known = len(found.milliseconds)
     slowest = (
-        f"The slowest of the last {known:,} took "
+        f"The slowest of the last {len(found.milliseconds):,} took "
         f"{max(found.milliseconds):,.0f} ms; the steps are {CHART_STEPS} of them."
     )
-    for name, took in (("keywords", found.keywords), ("meaning", found.meaning)):
-        if took is None:
-            if name == "meaning":
-                yield unknown_figure(
-                    name,
-                    name,
-                    "not yet part of a search",
-                    "Without a model, search uses keywords only.",
-                    leads="health --index",
-                )
-            continue
-        good = took < QUICK_MS
-        how = "by keywords alone" if name == "keywords" else "by keywords and meaning together"
-        yield figure(
-            name,
-            name,
-            f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
-            f"The median time of a search {how}; up to {QUICK_MS} ms is not noticeable.",
-            slowest,
-            *([] if good else ["memoranda health --index checks the index."]),
-            series=found.milliseconds if name == "keywords" or found.keywords is None else (),
-            state=GOOD if good else POOR,
-            leads="health --index",
-            to="the state of the index",
-        )
+    ways = (
+        ("keywords", found.keywords, "by keywords alone"),
+        ("meaning", found.meaning, "by keywords and meaning together"),
+    )
+    series = found.milliseconds
+    for name, took, how in ways:
+        if took is not None:
+            good = took < QUICK_MS
+            yield figure(
+                name,
+                f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
+                f"The median time of a search {how}; up to {QUICK_MS} ms is not noticeable.",
+                slowest,
+                *([] if good else ["memoranda health --index checks the index."]),
+                series=series,
+                state=GOOD if good else POOR,
+                leads="health --index",
+            )
+            series = ()
+        elif name == "meaning":
+            says = "Without a model, search uses keywords only."
+            yield unknown_figure(name, "not yet part of a search", says, leads="health --index")
 
 
 def _disk_figures(found: Measures) -> Iterator[Figure]:
     """Yield the sizes of the memory and its backups."""
     most = max(1, *found.sizes.values())
     held = ", ".join(f"{number:,} {name}" for name, number in found.records.items() if number)
+    memory, backups = format_size(found.sizes["memory"]), format_size(found.sizes["backups"])
     yield figure(
         "memory",
-        "memory",
-        format_size(found.sizes["memory"]),
-        f"The memory's file and its log: {format_size(found.sizes['memory'])}. It holds {held or 'nothing yet'}.",
+        memory,
+        f"The memory's file and its log: {memory}. It holds {held or 'nothing yet'}.",
         share=found.sizes["memory"] / most,
         note=f"{sum(found.records.values()):,} records",
         leads="health --check",
-        to="the doctor: whether the file is undamaged",
     )
     if not found.backups:
-        yield unknown_figure(
-            "backups",
-            "backups",
-            "none yet",
-            "One is made automatically each day; memoranda backup makes one now.",
-            leads="backups",
-            to="lists them",
-        )
+        says = "One is made automatically each day; memoranda backup makes one now."
+        yield unknown_figure("backups", "none yet", says, leads="backups")
         return
     yield figure(
         "backups",
-        "backups",
-        format_size(found.sizes["backups"]),
-        f"{format_count(found.backups, 'backup')} beside the memory, {format_size(found.sizes['backups'])} together.",
+        backups,
+        f"{format_count(found.backups, 'backup')} beside the memory, {backups} together.",
         share=found.sizes["backups"] / most,
         note="1 copy" if found.backups == 1 else f"{found.backups:,} copies",
         leads="backups",
-        to="lists them",
     )
 
 
@@ -657,13 +595,13 @@ def draw_trend(trend: Trend, width: int, height: int) -> list[StyledLine]:
     if not any(shown):
         return [head, [("Nothing was counted yet.", "dim")], []]
     room = max(8, width - AXIS_CELLS)
-    values = _newest_values(trend.values, room)
+    values = trend.values[-room:]
     wide = max(1, room // len(values))
     gap = int(wide > 2)  # between two columns
     most = _axis_top(max(shown))
     lines: list[StyledLine] = [head]
     for row in range(height - 1, -1, -1):
-        mark = {height - 1: most, height // 2: most / 2, 0: 0.0}.get(row) if height > 2 else {0: most}.get(row)
+        mark = {height - 1: most, height // 2: most / 2, 0: 0.0}.get(row)
         number = f"{_format_value(mark, trend.unit):>{AXIS_CELLS - 1}} " if mark is not None else " " * AXIS_CELLS
         bars = "".join(_column_cell(value, most, row, height) * (wide - gap) + " " * gap for value in values)
         lines.append([(number, "dim"), (bars.rstrip(), "accent")])
@@ -728,11 +666,6 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
         f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends
     ]
     return parts
-
-
-def _newest_values(values: Sequence[float | None], room: int) -> Sequence[float | None]:
-    """Return the newest values that have room, each at least one cell wide."""
-    return values[-room:]
 
 
 def _column_cell(value: float | None, most: float, row: int, height: int) -> str:

@@ -129,8 +129,8 @@ def test_what_nobody_can_know_yet_says_so_and_is_no_nought(new: PaneScreen) -> N
         ("mean", "no request was measured yet"),
     ):
         assert words in new.line(label) and "0" not in new.line(label), label
-    assert "No answer was rated yet." in new.more("useful") and "enter" not in new.more("useful")
-    assert not new.press(FOLLOW, "useful"), "it leads nowhere"
+    assert "No answer was rated yet." in new.more("cited") and "enter" not in new.more("cited")
+    assert not new.press(FOLLOW, "cited"), "it leads nowhere"
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,11 @@ def test_what_nobody_can_know_yet_says_so_and_is_no_nought(new: PaneScreen) -> N
         ("stale", "search is:stale", "no agent is sent them"),
         ("session monday", "context --session=monday", "No agent was sent a context for it"),
         ("covered", "list checkpoints --all", ""),
-        ("useful", "context", "Mute what is sent again"),
-        ("success", "today", "1 of 4 tries to read a turn came to an end"),
+        ("cited", "context", "Mute what is sent again"),
+        ("read", "today", "1 of 4 tries to read a turn came to an end"),
         ("query jenkins", "search -- jenkins", ""),
         ("memory", "health --check", "It holds "),
-        ("plots", "health --plot -", "Growth, recall and age"),
+        ("over time", "health --plot -", "Growth, recall and age"),
     ],
 )
 def test_it_says_what_it_means_and_enter_goes_there(screen: PaneScreen, key: str, leads: str, words: str) -> None:
@@ -153,7 +153,7 @@ def test_it_says_what_it_means_and_enter_goes_there(screen: PaneScreen, key: str
 
 def test_a_figure_that_names_a_record_is_that_record(screen: PaneScreen, lived: Story) -> None:
     """Its keys are those of the record, the preview shows both."""
-    oldest, failed = screen.entry("oldest").thing, screen.entry("failed 1").thing
+    oldest, failed = screen.entry("oldest").thing, screen.entry("T#1").thing
     assert isinstance(oldest, Fact) and oldest.id == lived.facts["release"] and isinstance(failed, Turn)
     told = screen.more("oldest")
     assert "nobody confirmed this one for the longest" in told and "Releases are cut from main" in told
@@ -341,7 +341,7 @@ async def test_what_is_wrong_is_mended_in_the_application(story: Story, size: tu
             ("enter", lambda: any("Made the index again" in toast for toast in person.toasts)),
             ("k enter", lambda: "Nothing is wrong." in person.line("Check again")),
         )
-        await person.put_cursor("plots")
+        await person.put_cursor("over time")
         await person.follow(("enter", lambda: any(line.startswith("Growth") for line in person.preview)), ("escape",))
         await person.put_cursor("stale")
         await person.follow(("enter", lambda: any("Jenkins" in row for row in person.rows)))
