@@ -3,7 +3,8 @@ shared, read from a database."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Annotated
 
@@ -148,7 +149,7 @@ def _share(
         lines.append(f"Of these shared before, by a copy of this memory: {format_count(len(known), 'record')}.")
     said = f"Shared {format_count(len(new) - len(known), 'record')} through {through}."
     if not new:
-        shared = _choice_words(choice.as_text())
+        shared = choice_words(choice.as_text())
         said = f"What you add to {shared} is shared through {through}; nothing is there yet."
     return Outcome(said, lambda: {**_share_json(choice, new), **done.data}, [*lines, *done.lines])
 
@@ -165,7 +166,7 @@ def _stop_sharing(members: Team, words: Sequence[str]) -> Outcome:
 
 def _believe(members: Team, who: str, words: Sequence[str]) -> Outcome:
     found = members.believe(who, parse_share_choice(words))
-    said = f"What {found.display_name} adds is taken without a question: {_choice_words(found.believed)}."
+    said = f"What {found.display_name} adds is taken without a question: {choice_words(found.believed)}."
     if not found.believed:
         said = f"All that {found.display_name} shares is asked about from now on."
     return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
@@ -173,27 +174,25 @@ def _believe(members: Team, who: str, words: Sequence[str]) -> Outcome:
 
 def _exchange(call: Call, members: Team, act: str | None, words: Sequence[str]) -> Outcome:
     """Exchange with the team, after what the act changes of who somebody is."""
-    if act == "sync":
-        done = show_exchange(call, members)
-        return Outcome(done.message, lambda: done.data, done.lines)
+    said, data = "", dict[str, object]()
     if act == "new":
         new = members.start_anew()
-        done = show_exchange(call, members)
-        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **done.data})
-    found = members.trust(words[0]) if act == "trust" else members.mark_as_former(words[0])
-    done = show_exchange(call, members)
-    if act == "was":
+        said, data = f"This memory goes on as {new}.", {"writer": new}
+    elif act == "was":
+        found = members.mark_as_former(words[0])
         said = (
             f"{found.display_name} was you: what you forget, restore or purge of theirs is done in their stream."
         )
-        return Outcome(said, lambda: {"writer": found.writer, **done.data}, done.lines)
-    state = next(state for state, _ in members.members() if state.writer == found.writer)
-    said = f"{state.display_name} signs with {state.key}." if state.key else f"{state.display_name} does not sign."
-    return Outcome(
-        f"{said} What waited was taken in; from now on anything else waits again.",
-        lambda: {"writer": state.writer, "key": state.key, **done.data},
-        done.lines,
-    )
+        data = {"writer": found.writer}
+    elif act == "trust":
+        found = members.trust(words[0])
+    done = show_exchange(call, members)
+    if act == "trust":
+        state = next(state for state, _ in members.members() if state.writer == found.writer)
+        signs = f"signs with {state.key}" if state.key else "does not sign"
+        said = f"{state.display_name} {signs}. What waited was taken in; from now on anything else waits again."
+        data = select_fields(state, "writer", "key")
+    return Outcome(said or done.message, lambda: {**data, **done.data}, [] if act == "new" else done.lines)
 
 
 def _replicate(call: Call, words: Sequence[str], team: str, keywords: bool) -> Outcome:
@@ -201,15 +200,10 @@ def _replicate(call: Call, words: Sequence[str], team: str, keywords: bool) -> O
     if len(words) > 1:
         raise InvalidInput("team replicate wants one address.", f"As in: {MISSING_WORDS['replicate'][1]}")
     name = team or call.location.display_name
-    replica = Replica(words[0], name)
-    provider = None if keywords else choose_provider(call.memory.config).provider
-    try:
-        with Team(call.memory) as members:
+    with closing(Replica(words[0], name)) as replica, Team(call.memory) as members:
+        provider = None if keywords else choose_provider(call.memory.config).provider
+        with closing(provider) if provider else nullcontext():
             done = members.replicate(replica, provider)
-    finally:
-        replica.close()
-        if provider is not None:
-            provider.close()
     replaced = f", {format_count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
     said = (
         f"Wrote {format_count(done.records, 'record')} of the team {name}: "
@@ -227,36 +221,26 @@ def _replicate(call: Call, words: Sequence[str], team: str, keywords: bool) -> O
 
 def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, keywords: bool) -> Outcome:
     """Search what teams shared in a database, or list the teams there, and what is newest."""
-    reader = ReplicaReader(load_config(call.location))
-    place = f"{reader.place}, read-only"
-    try:
+    with closing(ReplicaReader(load_config(call.location))) as reader:
+        place = f"{reader.place}, read-only"
         if not words:
             teams = [one for one in reader.list_teams() if team in ("", one.name)]
             newest = reader.newest_records(team, limit)
-            heading = ["", f"Newest {len(newest):,}"] if newest else []
-            return Outcome(
-                place,
-                lambda: {
-                    "place": reader.place,
-                    "teams": [_team_json(one) for one in teams],
-                    "newest": [one._asdict() for one in newest],
-                },
-                [*map(_team_line, teams), *heading, *(line for one in newest for line in _replica_lines(one))],
-            )
+            lines = [_team_line(one) for one in teams]
+            lines += ["", *_group_lines("Newest", newest)] if newest else []
+            data = {"teams": [_team_json(one) for one in teams], "newest": [one._asdict() for one in newest]}
+            return Outcome(place, lambda: {"place": reader.place, **data}, lines)
         found = reader.search_records(" ".join(words), team, limit, not keywords)
-    finally:
-        reader.close()
-    lines: list[str] = []
     if len(found.records) == 1 and found.records[0].id == words[0].strip():
-        lines = [line for label, text in _replica_fields(found.records[0]) for line in _label_lines(label, text)]
+        fields = _replica_fields(found.records[0])
+        lines = [line for label, text in fields.items() if text for line in _label_lines(label, text)]
     else:
-        for name, records in _group_by_match(found.records):
-            lines += [name, *(line for one in records for line in _replica_lines(one))]
-    lines.append(f"{len(found.records):,} found in {place}")
+        lines = _group_lines("Exact", [one for one in found.records if one.exact])
+        lines += _group_lines("Near", [one for one in found.records if not one.exact])
     notes = [found.note] if found.note else []
     hits = [one._asdict() for one in found.records]
     return Outcome(
-        lines=lines + notes,
+        lines=[*lines, f"{len(found.records):,} found in {place}", *notes],
         data=lambda: {"place": reader.place, "meaning": found.meaning, "notes": notes, "hits": hits},
     )
 
@@ -269,32 +253,25 @@ def _team_line(one: ReplicaTeam) -> str:
     return f"{visible(one.name)}: {', '.join(parts)}"
 
 
-def _group_by_match(records: Sequence[ReplicaRecord]) -> list[tuple[str, list[ReplicaRecord]]]:
-    """Return the groups of a search's results as (heading, records): exact matches, which have all the words, then
-    near matches."""
-    groups = {"Exact": [one for one in records if one.exact], "Near": [one for one in records if not one.exact]}
-    return [(f"{name} {len(several):,}", several) for name, several in groups.items() if several]
+def _replica_fields(one: ReplicaRecord) -> dict[str, str]:
+    """Return the fields of a record by their labels, empty where one is not known; its own words have no label."""
 
+    def join_values(name: str, between: str) -> str:
+        value = one.fields.get(name) or ""
+        return between.join(value) if isinstance(value, list) else str(value)
 
-def _replica_fields(one: ReplicaRecord) -> Iterator[tuple[str, str]]:
-    """Yield each known field of a record as (label, text); the record's own words have no label."""
-    yield "", one.text
-    for name, label in DECISION_FIELDS.items():
-        value = one.fields.get(name)
-        if value and name != "fact":
-            yield label, "; ".join(value) if isinstance(value, list) else str(value)
-    domain = one.domain if one.kind == "fact" else ""
-    yield "Kind", " · ".join(filter(None, (one.kind, domain, one.status if one.status != "active" else "")))
-    yield "Team", one.team
-    yield "Written by", f"{one.name} ({one.author})" if one.name else one.author
-    if one.created_at:
-        yield "Created", format_local_time(one.created_at)
-    for name, label in OTHER_FIELDS.items():
-        if value := one.fields.get(name):
-            yield label, ", ".join(value) if isinstance(value, list) else str(value)
-    if one.conflict:
-        yield "Conflict", "it has several texts, of which its author's is shown"
-    yield "Identity", one.id
+    domain, status = one.domain if one.kind == "fact" else "", one.status if one.status != "active" else ""
+    return {
+        "": one.text,
+        **{label: join_values(name, "; ") for name, label in DECISION_FIELDS.items()},
+        "Kind": " · ".join(filter(None, (one.kind, domain, status))),
+        "Team": one.team,
+        "Written by": f"{one.name} ({one.author})" if one.name else one.author,
+        "Created": format_local_time(one.created_at) if one.created_at else "",
+        **{label: join_values(name, ", ") for name, label in OTHER_FIELDS.items()},
+        "Conflict": "it has several texts, of which its author's is shown" if one.conflict else "",
+        "Identity": one.id,
+    }
 
 
 def _label_lines(label: str, text: str) -> list[str]:
@@ -303,18 +280,16 @@ def _label_lines(label: str, text: str) -> list[str]:
     return [f"{label:<12} {first}" if label else first, *(f"{'':<12} {line}" for line in rest)]
 
 
-def _replica_lines(one: ReplicaRecord) -> list[str]:
-    """Return a record in two lines: its whole text, then who wrote it, where and when."""
-    day = format_local_time(one.created_at).rpartition(" ")[0] if one.created_at else ""
-    several = "several texts" if one.conflict else ""
-    about = " · ".join(filter(None, (one.id, one.domain, one.name or one.author, one.team, day, several)))
-    return [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(_whole_text(one))}", f"  {visible(about)}"]
-
-
-def _whole_text(one: ReplicaRecord) -> str:
-    """Return a fact, or a decision with what was chosen, on one line."""
-    chosen = str(one.fields.get("chosen") or "")
-    return ": ".join(filter(None, (one.text, chosen))).replace("\n", " ")
+def _group_lines(name: str, records: Sequence[ReplicaRecord]) -> list[str]:
+    """Return a heading, then each record in two lines: its whole text, then who wrote it, where and when."""
+    lines = [f"{name} {len(records):,}"] if records else []
+    for one in records:
+        day = format_local_time(one.created_at).rpartition(" ")[0] if one.created_at else ""
+        several = "several texts" if one.conflict else ""
+        text = ": ".join(filter(None, (one.text, str(one.fields.get("chosen") or "")))).replace("\n", " ")
+        about = " · ".join(filter(None, (one.id, one.domain, one.name or one.author, one.team, day, several)))
+        lines += [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(text)}", f"  {visible(about)}"]
+    return lines
 
 
 def _team_json(one: ReplicaTeam) -> dict[str, object]:
@@ -372,11 +347,11 @@ def _share_status(memory: Memory, team: Team) -> Outcome:
         said = f"Nothing is shared. Choose what is, and see it first: memoranda team share work {SHARE_DECISIONS}"
         return Outcome(said, lambda: _share_json(choice, []), [f"What can be: {every}."])
     waiting = f"{format_count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
-    said = f"Shared through {team.remote}: {_choice_words(choice.as_text())}; {waiting}."
+    said = f"Shared through {team.remote}: {choice_words(choice.as_text())}; {waiting}."
     return Outcome(said, lambda: _share_json(choice, new), share_preview(new))
 
 
-def _choice_words(choice: str) -> str:
+def choice_words(choice: str) -> str:
     """Return a stored choice as a person types it."""
     return " ".join(dict.fromkeys(choice.replace("+", "").split()))
 
@@ -385,40 +360,35 @@ def _list_members(team: Team) -> Outcome:
     found = team.members()
     if not found:
         return Outcome(NOBODY_SHARES, list)
-    lines = []
-    sizes = {state.writer: team.stream_size(state) for state, _ in found}
-    who = {state.writer: team.you_label(state.writer) for state, _ in found}
+    lines, data = [], []
     for state, records in found:
-        believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
-        key = f"signed by {state.key}" if state.key else "not signed"
-        last = f"last new {state.at[:10]}" if state.at else ""
-        bytes = format_size(sizes[state.writer]) if sizes[state.writer] else ""
-        much = format_count(records, "record"), format_count(state.seq, "operation"), bytes
-        about = [who[state.writer], *much, last, key, believed, state.said]
-        lines.append(
-            f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
+        you, size = team.you_label(state.writer), team.stream_size(state)
+        about = (
+            you,
+            format_count(records, "record"),
+            format_count(state.seq, "operation"),
+            format_size(size) if size else "",
+            f"last new {state.at[:10]}" if state.at else "",
+            f"signed by {state.key}" if state.key else "not signed",
+            f"believed for {state.believed.replace('+', '')}" if state.believed else "",
+            state.said,
         )
-    return Outcome(
-        "",
-        lambda: [
+        text = visible(", ".join(filter(None, about)))
+        lines.append(f"{state.writer}  {visible(state.name or '(no name)'):<20}  {text}")
+        data.append(
             {
-                "writer": state.writer,
-                "name": state.name,
-                "you": who[state.writer] == "you",
-                "before": who[state.writer] == "you before",
+                **select_fields(state, "writer", "name", "at", "key"),
+                "you": you == "you",
+                "before": you == "you before",
                 "records": records,
                 "operations": state.seq,
-                "bytes": sizes[state.writer],
-                "at": state.at,
+                "bytes": size,
                 "believed": state.believed.split(),
-                "key": state.key,
                 "warning": state.said,
             }
-            for state, records in found
-        ],
-        lines,
-        status=ExitStatus.PERSON if any(state.said for state, _ in found) else ExitStatus.DONE,
-    )
+        )
+    wrong = any(state.said for state, _ in found)
+    return Outcome("", lambda: data, lines, status=ExitStatus.PERSON if wrong else ExitStatus.DONE)
 
 
 def _share_json(choice: ShareChoice, new: Sequence[LocalRecord]) -> dict[str, object]:

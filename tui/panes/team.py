@@ -14,6 +14,7 @@ from store.team.stream import SharedRecord
 from store.team.team_file import StreamState
 from store.upkeep.optional import has_shared_records
 from tui.actions.action import Action, ActionScreen
+from tui.commands.team import choice_words
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Loaded, Pane, Reading
 from tui.render.lines import StyledLine, format_count
@@ -36,7 +37,7 @@ class TeamMember(NamedTuple):
     state: StreamState
     you: str
     bytes: int
-    records: tuple[tuple[SharedRecord, str], ...]
+    records: list[tuple[SharedRecord, str]]
 
 
 def read_team(reading: Reading) -> Loaded:
@@ -47,15 +48,11 @@ def read_team(reading: Reading) -> Loaded:
         here = {
             one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held_records()
         }
-        members = [
-            TeamMember(
-                state,
-                team.you_label(state.writer),
-                team.stream_size(state),
-                tuple((record, here.get(record.id, "")) for record in team.writer_records(state.writer)),
-            )
-            for state, _ in team.members()
-        ]
+        members = []
+        for state, _ in team.members():
+            you, size = team.you_label(state.writer), team.stream_size(state)
+            records = [(record, here.get(record.id, "")) for record in team.writer_records(state.writer)]
+            members.append(TeamMember(state, you, size, records))
     now = reading.memory.now
     entries = [
         Entry(one.state.writer, one, partial(draw_member, one, now), partial(describe_member, one))
@@ -99,7 +96,7 @@ def describe_member(one: TeamMember) -> list[StyledLine]:
     )
     lines += [[], [(signed, "")]]
     if not one.you:
-        words = " ".join(dict.fromkeys(state.believed.replace("+", "").split()))
+        words = choice_words(state.believed)
         taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."
         lines += [[], [(taken, "")]]
     lines.append([])
