@@ -17,8 +17,6 @@ from store.base.errors import Conflict, InvalidInput, NotFound, NotOurs, Storage
 from store.base.location import checkout_root
 from store.config.configuration import user_settings_path
 from store.doors.agent_log import (
-    AgentActivity,
-    AgentCall,
     Injection,
     get_injection,
     list_agent_activity,
@@ -58,7 +56,7 @@ from store.doors.git_hooks import (
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from tui.browser import INSTALL_HINT
-from tui.commands.call import Call, Outcome
+from tui.commands.call import Call, Outcome, select_fields
 from tui.input.arguments import Shown, UsageError, verb
 from tui.render.details import activity_lines, agent_call_line, injection_line
 from tui.theme.escape import visible
@@ -117,50 +115,48 @@ def agents(
     database, now = call.memory.database, call.memory.now
     if agent and agent.isascii() and agent.isdigit():
         return _show_injection(get_injection(database, int(agent)))
-    found = list_agent_activity(database, now)
+    activities = list_agent_activity(database, now)
     clients: Sequence[str] = ("",)
     if agent:
-        found = [one for one in found if agent == one.agent or agent in one.clients][:1]
-        if not found:
+        activities = [one for one in activities if agent == one.agent or agent in one.clients][:1]
+        if not activities:
             raise NotFound(f"No agent called “{agent[:40]}” was here.", "List them: memoranda agents")
-        clients = found[0].clients
+        clients = activities[0].clients
     calls = (one for client in clients for one in list_agent_calls(database, client, limit))
     injections = (one for client in clients for one in list_injections(database, client, limit))
     newest = attrgetter("at", "id")
-    did, sent = (
-        sorted(calls, key=newest, reverse=True)[:limit],
-        sorted(injections, key=newest, reverse=True)[:limit],
-    )
-    lines = [line for one in found for line in activity_lines(one, now)]
-    if agent:
-        lines += ["", "CALLS, newest first", *(agent_call_line(one, now) for one in did)]
-        lines += [
-            "",
-            "SENT, newest first; memoranda agents NUMBER shows one",
-            *(injection_line(one, now) for one in sent),
-        ]
-    return Outcome(lines=lines or [NO_AGENT_YET], data=lambda: _activity_json(found, did, sent, bool(agent)))
+    did = sorted(calls, key=newest, reverse=True)[:limit]
+    sent = sorted(injections, key=newest, reverse=True)[:limit]
+    lines = [line for one in activities for line in activity_lines(one, now)]
+    rows = [one._asdict() for one in activities]
+    if not agent:
+        return Outcome(lines=lines or [NO_AGENT_YET], data=lambda: rows)
+    lines += ["", "CALLS, newest first", *(agent_call_line(one, now) for one in did)]
+    lines += ["", "SENT, newest first; memoranda agents NUMBER shows one"]
+    lines += [injection_line(one, now) for one in sent]
+    data = {"calls": [one._asdict() for one in did], "sent": [one._asdict() for one in sent]}
+    return Outcome(lines=lines, data=lambda: rows[0] | data)
 
 
 def _pause(path: str, minutes: int, off: bool) -> Outcome:
     """Pause a memory for all agents, or end the pause. Raise InvalidInput."""
     if off:
         resume_doors(path)
-        return Outcome("Agents are served again.", lambda: {"paused_until": None})
+        return Outcome(pause_words(""), lambda: {"paused_until": None})
     if minutes > LONGEST_PAUSE_MINUTES:
         raise InvalidInput(
             f"A pause lasts from 1 to {LONGEST_PAUSE_MINUTES:,} minutes.", "memoranda agents --pause --minutes 60"
         )
     until = pause_doors(path, utc_now(), minutes)
-    said = f"No agent is sent anything of this memory, and none can write, until {format_local_time(until)}."
-    return Outcome(f"{said} memoranda agents --pause --off ends it.", lambda: {"paused_until": until})
+    said = f"{pause_words(until)} memoranda agents --pause --off ends it."
+    return Outcome(said, lambda: {"paused_until": until})
 
 
-def _activity_json(found: list[AgentActivity], did: list[AgentCall], sent: list[Injection], whole: bool) -> object:
-    rows = [one._asdict() for one in found]
-    if not whole:
-        return rows
-    return {**rows[0], "calls": [one._asdict() for one in did], "sent": [one._asdict() for one in sent]}
+def pause_words(until: str) -> str:
+    """Return until when agents are paused, as a sentence; or that they are served again."""
+    if not until:
+        return "Agents are served again."
+    return f"No agent is sent anything of this memory, and none can write, until {format_local_time(until)}."
 
 
 def _show_injection(one: Injection) -> Outcome:
@@ -245,7 +241,7 @@ def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run:
     lines.append(f"To undo this: memoranda connect {client.name} --off{_scope_option(place.scope)}")
     return Outcome(
         f"Connected {whom}.",
-        lambda: _connection_json(plan) | {"seen": [{"state": one.state, "says": one.says} for one in seen]},
+        lambda: _connection_json(plan) | {"seen": [select_fields(one, "state", "says") for one in seen]},
         lines,
     )
 
@@ -331,7 +327,7 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
         )
     return Outcome(
         message,
-        lambda: [{"hook": one.hook, "path": one.path, "state": one.state} for one in done],
+        lambda: [select_fields(one, "hook", "path", "state") for one in done],
         [*(f"  {one.hook:<12} {one.state:<8} {visible(one.path)}" for one in done), *back],
     )
 
@@ -373,8 +369,7 @@ def _list_agents(call: Call) -> Outcome:
     for client, place in list_connected(root, here.home, here.environ):
         scopes.setdefault(client.name, []).append(place.scope)
     lines, data = [], []
-    for name in CLIENTS:
-        client = CLIENTS[name]
+    for name, client in CLIENTS.items():
         program = find_client_program(client, here)
         connected = scopes.get(name, [])
         state = "; ".join(f"connected: {SCOPE_WORDS[scope]}" for scope in connected) or (
@@ -403,10 +398,7 @@ def _scope_option(scope: str, before: str = "") -> str:
 
 def _plan_diff(plan: ConnectionPlan) -> list[str]:
     """Return the differences of all files that a connection changes."""
-    lines: list[str] = []
-    for change in plan.changes:
-        lines += map(visible, change.diff)
-    return lines
+    return [visible(line) for change in plan.changes for line in change.diff]
 
 
 def _connection_json(plan: ConnectionPlan, dry_run: bool = False) -> dict[str, object]:
@@ -415,7 +407,7 @@ def _connection_json(plan: ConnectionPlan, dry_run: bool = False) -> dict[str, o
         "agent": plan.client.name,
         "scope": plan.place.scope,
         "dry_run": dry_run,
-        "changed": [{"file": change.file, "diff": change.diff} for change in plan.changes],
+        "changed": [select_fields(change, "file", "diff") for change in plan.changes],
         "in_the_way": plan.in_the_way,
     }
 
@@ -481,28 +473,19 @@ def _listen(host: str, port: int) -> socket.socket:
     if port > 65535:
         raise InvalidInput("--port is a number up to 65535.", "memoranda serve --port 8765")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(128)
-        except BaseException:
-            listening.close()
-            raise
-    except socket.gaierror:
-        raise InvalidInput(f"{host} is no address of this machine.", "Leave --host out: 127.0.0.1.") from None
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
     except OSError as error:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise InvalidInput(f"{host} is no address of this machine.", "Leave --host out: 127.0.0.1.") from None
         if error.errno == errno.EADDRINUSE:
             raise Conflict(
                 f"Port {port} is taken by another program.", "Without --port a free one is taken."
             ) from None
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise InvalidInput(f"{host} is no address of this machine.", "Leave --host out: 127.0.0.1.") from None
         raise StorageError(
-            f"{host}:{port} cannot be listened on: {error.strerror}.", "Name another --port."
+            f"{host}:{port} cannot be listened on: {os.strerror(error.errno or 0)}.", "Name another --port."
         ) from None
-    return listening
 
 
 # uninstall.
@@ -571,8 +554,5 @@ def _removal_json(found: Removal) -> dict[str, object]:
             }
             for plan in found.connections
         ],
-        "checkouts": found.checkouts,
-        "guard": found.guard,
-        "folders": found.folders,
-        "memories": found.memories,
+        **select_fields(found, "checkouts", "guard", "folders", "memories"),
     }

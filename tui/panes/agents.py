@@ -22,7 +22,7 @@ from store.memory import Memory
 from store.records.mutes import MUTE_KINDS
 from tui.actions.action import Action, Done
 from tui.actions.plans import plan_undo_all
-from tui.commands.agents import NO_AGENT_YET
+from tui.commands.agents import NO_AGENT_YET, pause_words
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
@@ -137,9 +137,8 @@ def switch_pause(memory: Memory, rows: Sequence[AgentRow]) -> Done:
     path, now = memory.location.path, memory.now
     if get_pause_end(path, now):
         resume_doors(path)
-        return Done("Agents are served again.", undo=False)
-    until = format_local_time(pause_doors(path, now))
-    return Done(f"No agent is sent anything of this memory, and none can write, until {until}.", undo=False)
+        return Done(pause_words(""), undo=False)
+    return Done(pause_words(pause_doors(path, now)), undo=False)
 
 
 def switch_mute(memory: Memory, rows: Sequence[AgentRow]) -> str:
