@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from contextlib import closing
 from shutil import which
 from time import monotonic
 
 from store.base.clock import format_how_long_ago
 from store.base.errors import ExitStatus, InvalidInput, ModelFailed, NotFound
-from store.config.configuration import Config, SettingValue, load_config, user_settings_path, write_setting
+from store.base.location import Location
+from store.config.configuration import Config, load_config, user_settings_path, write_setting
 from store.config.settings import MODEL_ACTS
 from store.librarian.chat import (
     LOCAL_HOSTS,
@@ -35,14 +36,13 @@ from store.librarian.model_selection import (
 )
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
-from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
+from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
-from tui.render.lines import format_count
+from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible
 
 PROGRESS_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
 PULL_BAR_CELLS = 20  # cells
-USE_FIGURES = ("asked", "by_rule", "seconds", "queued", "working")
 PROGRESS_PERCENT = 10  # percent between two progress lines without a terminal
 MODEL_MODES = {
     "fast": "asked after an answer only, and never waited for",
@@ -63,45 +63,36 @@ WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts n
 def run_model_act(call: Call, act: str, name: str) -> Outcome:
     """Do what `config model ACT NAME` asks: show the state of the model, pull one, try it, list its calls, or choose
     one."""
-    if name and act not in ("pull", "test", "try", "calls", "use"):
+    acts = {"pull": _pull_model, "test": _test_model, "try": _try_model, "calls": _list_calls, "use": _use_model}
+    if name and act not in acts:
         raise InvalidInput(f"model {act} takes no name.", "memoranda config model use NAME chooses a model.")
     if act in MODEL_MODES:
         return _put_setting(call, "agent.mode", act)
-    match act:
-        case "status":
-            return _show_status(call)
-        case "pull":
-            return _pull_model(call, name or USUAL_MODEL)
-        case "test":
-            return _test_model(call, name)
-        case "try":
-            return _try_model(call, name)
-        case "calls":
-            return _list_calls(call, name)
-        case "use":
-            return _use_model(call, name)
+    if act == "status":
+        return _show_status(call)
+    if act in acts:
+        return acts[act](call, name)
     raise InvalidInput(
         f"model does not know “{act[:40]}”.",
         f"It takes {', '.join(one for one in MODEL_ACTS if one not in MODEL_MODES)}, and {', '.join(MODEL_MODES)}.",
     )
 
 
-def _load_config(call: Call) -> Config:
-    """Return the configuration of this call."""
-    return load_config(call.location, KEYS_BY_ID, FIXED_KEYS)
+def read_config(location: Location) -> Config:
+    """Return the configuration of a memory, with its keys."""
+    return load_config(location, KEYS_BY_ID, FIXED_KEYS)
 
 
 # status
 
 
 def _show_status(call: Call) -> Outcome:
-    found = read_model_status(_load_config(call))
+    found = read_model_status(read_config(call.location))
     fared = _model_use(call)
     lines = model_status_lines(found)
     if fared is not None and (said := model_use_words(fared)):
         lines[2:2] = [said]
-    used = None if fared is None else {name: getattr(fared, name) for name in USE_FIGURES}
-    return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": used})
+    return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": fared and fared._asdict()})
 
 
 def _model_use(call: Call) -> ModelStats | None:
@@ -114,16 +105,13 @@ def _model_use(call: Call) -> ModelStats | None:
 
 def model_use_words(found: ModelStats) -> str:
     """Summarise the model's statistics in a sentence; empty if it was never called and nothing waits for it."""
-    words = []
-    if found.asked:
-        words.append(f"asked {format_count(found.asked, 'time')} for this memory")
-    if found.by_rule:
-        words.append(f"answered from the records instead {format_count(found.by_rule, 'time')}")
-    if found.seconds is not None:
-        words.append(f"the last answer took {format_seconds(found.seconds)}")
-    if found.queued:
-        words.append(f"{format_count(found.queued, 'turn')} {'waits' if found.queued == 1 else 'wait'} for it")
-    said = ", ".join(words)
+    words = {
+        f"asked {format_count(found.asked, 'time')} for this memory": found.asked,
+        f"answered from the records instead {format_count(found.by_rule, 'time')}": found.by_rule,
+        f"the last answer took {format_seconds(found.seconds or 0)}": found.seconds is not None,
+        f"{format_count(found.queued, 'turn')} {agree_verb(found.queued, 'wait for it')}": found.queued,
+    }
+    said = ", ".join(word for word, is_known in words.items() if is_known)
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
@@ -155,18 +143,12 @@ def model_status_lines(found: ModelStatus) -> list[str]:
         lines.append(f"{'✓' if step.taken else '·'} {step.who:<{width}}  {f'{step.reason} {step.next}'.strip()}")
     if found.look.models:
         widest = max(len(one.name) for one in found.look.models)
-        lines += [
-            "",
-            *(f"{model_sign(found, one)} {one.name:<{widest}}  {model_words(one)}" for one in found.look.models),
-        ]
+        lines.append("")
+        for one in found.look.models:
+            lines.append(f"{'●' if one.name == found.model else '○'} {one.name:<{widest}}  {model_words(one)}")
     if lacks_ollama(found):
         lines += ["", *(f"{name:<8}{line}" for name, line in install_steps()), "", WORKS_WITHOUT_MODEL]
     return [visible(line) for line in lines]
-
-
-def model_sign(found: ModelStatus, one: InstalledModel) -> str:
-    """Return the sign of a model in a list: filled for the model in use."""
-    return "●" if one.name == found.model else "○"
 
 
 def model_words(one: InstalledModel) -> str:
@@ -204,20 +186,10 @@ def _status_json(found: ModelStatus) -> dict[str, object]:
         "mode": found.mode,
         "address": found.look.address,
         "version": found.look.version or None,
-        "trouble": {"kind": trouble.kind, "message": trouble.message, "next": trouble.next} if trouble else None,
-        "order": [
-            {"who": step.who, "taken": step.taken, "reason": step.reason, "next": step.next}
-            for step in found.steps
-        ],
+        "trouble": trouble and select_fields(trouble, "kind", "message", "next"),
+        "order": [step._asdict() for step in found.steps],
         "installed": [
-            {
-                "name": one.name,
-                "size": one.size,
-                "parameters": one.parameters,
-                "quantization": one.quantization,
-                "loaded": one.loaded,
-            }
-            for one in found.look.models
+            select_fields(one, "name", "size", "parameters", "quantization", "loaded") for one in found.look.models
         ],
     }
 
@@ -226,49 +198,36 @@ def _status_json(found: ModelStatus) -> dict[str, object]:
 
 
 def _pull_model(call: Call, name: str) -> Outcome:
-    pace, started = RateMeter(), monotonic()
-    tell = _pull_progress(name, sys.stderr.isatty())
-    total = 0
+    """Fetch a model, the usual one if none is named; show how far it is on one line of a terminal, else in a line now
+    and then."""
+    name = name or USUAL_MODEL
+    pace, started, total, percent = RateMeter(), monotonic(), 0, -PROGRESS_PERCENT
+    status, moment = "", -PROGRESS_SECONDS  # shown last
     with Interrupt() as interrupt:
-        fetcher = ModelPuller(get_server_address(_load_config(call)), lambda: interrupt.asked)
-        try:
-            for far in fetcher.pull(name):
-                pace.add_report(far.done, far.total)
-                total = far.total or total
-                tell(far, pace)
-        except ModelFailed:
-            if not interrupt.asked:
-                raise
-            raise ModelFailed(
-                "stopped", f"{name} is not there yet.", "Run again, it continues where it stopped."
-            ) from None
-        finally:
-            fetcher.close()
-            if sys.stderr.isatty():
-                print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+        address = get_server_address(read_config(call.location))
+        with closing(ModelPuller(address, lambda: interrupt.asked)) as puller:
+            try:
+                for far in puller.pull(name):
+                    pace.add_report(far.done, far.total)
+                    total = far.total or total
+                    now = 100 * far.done // far.total if far.total else 0
+                    if sys.stderr.isatty():
+                        if monotonic() - moment >= PROGRESS_SECONDS:
+                            call.wait(pull_words(far, pace))
+                            moment = monotonic()
+                    elif now >= percent + PROGRESS_PERCENT or (not far.total and far.status != status):
+                        print(visible(f"{name}: {pull_words(far, pace, 0)}"), flush=True, file=sys.stderr)
+                        status, percent = far.status, now
+            except ModelFailed:
+                if not interrupt.asked:
+                    raise
+                raise ModelFailed(
+                    "stopped", f"{name} is not there yet.", "Run again, it continues where it stopped."
+                ) from None
     return Outcome(
         f"{name} is there: {format_bytes(total)}, in {format_seconds(monotonic() - started)}.",
         lambda: {"pulled": name, "size": total},
     )
-
-
-def _pull_progress(name: str, terminal: bool) -> Callable[[PullResult, RateMeter], None]:
-    """Return a function that shows a pull's progress on standard error: on one line of a terminal, else a line now and
-    then."""
-    status, percent, moment = "", -PROGRESS_PERCENT, -PROGRESS_SECONDS  # last shown
-
-    def tell(far: PullResult, pace: RateMeter) -> None:
-        nonlocal status, percent, moment
-        now = 100 * far.done // far.total if far.total else 0
-        if terminal and (monotonic() - moment >= PROGRESS_SECONDS or far.status == "success"):
-            print(f"\r\x1b[K{visible(pull_words(far, pace))}", end="", flush=True, file=sys.stderr)
-        elif not terminal and (now >= percent + PROGRESS_PERCENT or (not far.total and far.status != status)):
-            print(visible(f"{name}: {pull_words(far, pace, 0)}"), flush=True, file=sys.stderr)
-        else:
-            return
-        status, percent, moment = far.status, now, monotonic()
-
-    return tell
 
 
 def pull_words(far: PullResult, pace: RateMeter, cells: int = PULL_BAR_CELLS) -> str:
@@ -313,26 +272,22 @@ def format_seconds(number: float) -> str:
 
 
 def _test_model(call: Call, name: str) -> Outcome:
-    config = _load_config(call)
+    config = read_config(call.location)
     tried = probe_model(config, read_model_status(config), name)
-    return Outcome(
-        lines=[visible(line) for line in trial_lines(tried)],
-        data=lambda: {
-            "model": tried.model,
-            "answer": tried.answer,
-            "seconds": round(tried.seconds, 3),
-            "loading": round(tried.loading, 3),
-            "cold": tried.is_cold,
-            "tokens": tried.tokens,
-            "per_second": None if tried.rate is None else round(tried.rate, 1),
-        },
-    )
+    data = {
+        **select_fields(tried, "model", "answer", "tokens"),
+        "seconds": round(tried.seconds, 3),
+        "loading": round(tried.loading, 3),
+        "cold": tried.is_cold,
+        "per_second": tried.rate and round(tried.rate, 1),
+    }
+    return Outcome(lines=[visible(line) for line in trial_lines(tried)], data=lambda: data)
 
 
 def _try_model(call: Call, name: str) -> Outcome:
     """Ask the model ten built-in questions, and report how many answers were right and the time of each. Where ^C
     stops it, report on the questions that were answered. Raise ModelFailed."""
-    config, every, found = _load_config(call), count_trial_questions(), list[TrialResult]()
+    config, every, found = read_config(call.location), count_trial_questions(), list[TrialResult]()
     with Interrupt() as interrupt:
         chat = open_named_model(config, name, lambda: interrupt.asked)
         try:
@@ -417,12 +372,10 @@ def model_call_lines(call: LoggedCall, now: str) -> list[str]:
 
 def call_outcome(call: LoggedCall) -> str:
     """Return in a few words what became of the answer of a call."""
+    if call.fallback and call.dropped:
+        return f"{call.dropped.rstrip('.')}; instead: {call.fallback}"
     if call.fallback:
-        return (
-            f"{call.dropped.rstrip('.')}; instead: {call.fallback}"
-            if call.dropped
-            else f"instead: {call.fallback}"
-        )
+        return f"instead: {call.fallback}"
     return call.dropped or "used"
 
 
@@ -441,7 +394,7 @@ def _use_model(call: Call, name: str) -> Outcome:
 def _put_setting(call: Call, setting: str, value: str) -> Outcome:
     """Write a setting to the user's own file, and report its effect."""
     write_setting(user_settings_path(), setting, value)
-    config = _load_config(call)
+    config = read_config(call.location)
     found = read_model_status(config)
     said = choice_effect(config, found, setting, value)
     return Outcome(
@@ -451,8 +404,10 @@ def _put_setting(call: Call, setting: str, value: str) -> Outcome:
 
 def choice_effect(config: Config, found: ModelStatus, setting: str, value: str) -> str:
     """Report the effect of a choice in a sentence."""
-    if other := overruled_words(config.find_value(setting), value):
-        return other
+    now = config.find_value(setting)
+    if now is not None and now.value != value:
+        said = now.value or "nothing"
+        return f"{setting} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."
     if setting == "agent.mode":
         return f"The agent's model is {value} now: {MODEL_MODES[value]}."
     if found.model == value or not (value or found.look.trouble):
@@ -460,11 +415,3 @@ def choice_effect(config: Config, found: ModelStatus, setting: str, value: str) 
     first = found.steps[0] if found.steps[0].taken else found.steps[min(1, len(found.steps) - 1)]
     why = found.look.trouble.message if found.look.trouble is not None else f"{first.reason} {first.next}".strip()
     return f"agent.model is {value or 'empty'} now. {why} {model_headline(found)}"
-
-
-def overruled_words(now: SettingValue | None, value: str) -> str:
-    """Report that the project's file overrides the value that was just set; empty if it does not."""
-    if now is None or now.value == value:
-        return ""
-    said = now.value or "nothing"
-    return f"{now.name} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."

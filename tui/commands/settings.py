@@ -12,7 +12,6 @@ from store.config.configuration import (
     Config,
     SettingValue,
     grant_config,
-    load_config,
     project_settings_path,
     read_permission_request,
     remove_setting,
@@ -20,9 +19,17 @@ from store.config.configuration import (
     user_settings_path,
     write_setting,
 )
-from store.config.settings import ALLOW_WORD, KEYS_PREFIX, MODEL_WORD, SETTINGS, find_setting, format_suggestion
-from tui.commands.call import Call, Outcome
-from tui.commands.model import run_model_act
+from store.config.settings import (
+    ALLOW_WORD,
+    KEYS_PREFIX,
+    MODEL_WORD,
+    SETTINGS,
+    Setting,
+    find_setting,
+    format_suggestion,
+)
+from tui.commands.call import Call, Outcome, select_fields
+from tui.commands.model import read_config, run_model_act
 from tui.input.arguments import Shown, UsageError, verb
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
 from tui.theme.escape import visible
@@ -81,7 +88,7 @@ def config(
         )
     if name and writes:
         return _write_setting(call.location, name, value, project)
-    found = load_config(call.location, KEYS_BY_ID, FIXED_KEYS)
+    found = read_config(call.location)
     if name:
         shown = _find_value(found, name)
         return Outcome(
@@ -106,7 +113,7 @@ def _write_setting(place: Location, name: str, value: str | None, project: bool)
     else:
         _check_setting_name(name)
         done = f"{name} is now {value_text(write_setting(path, name, value))}, in {path}."
-    found = load_config(place, KEYS_BY_ID, FIXED_KEYS)
+    found = read_config(place)
     try:
         now = _find_value(found, name)
     except InvalidInput:  # a misspelt name was removed: harmless
@@ -157,47 +164,46 @@ def _check_setting_name(name: str) -> None:
 def _find_value(found: Config, name: str) -> SettingValue:
     """Return a setting or a key, remapped or default. Raises InvalidInput."""
     _check_setting_name(name)
-    return found.find_value(name) or SettingValue(
-        find_setting(name), KEYS_BY_ID[name.removeprefix(KEYS_PREFIX)].keys, "default", ""
-    )
+    setting = find_setting(name)
+    return found.find_value(name) or SettingValue(setting, default_value(setting), "default", "")
+
+
+def default_value(setting: Setting) -> object:
+    """Return the value that a setting or a key has where nothing sets it."""
+    return KEYS_BY_ID[setting.name.removeprefix(KEYS_PREFIX)].keys if setting.kind == "keys" else setting.default
 
 
 def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
     """List the settings in their groups, with `all` those for experts too, and the files that set them."""
     groups = found.groups(all)
-    cells = {
-        value: (value.name, value_text(value.value), SOURCE_WORDS[value.source])
-        for values in groups.values()
-        for value in values
-    }
-    widths = [max(len(row[column]) for row in cells.values()) for column in range(3)]
+    shown = [value for values in groups.values() for value in values]
+    cells = {value: (value.name, value_text(value.value), SOURCE_WORDS[value.source]) for value in shown}
+    widths = [max(map(len, column)) for column in zip(*cells.values(), strict=True)]
     lines: list[str] = []
     for group, values in groups.items():
         lines += [group] if values else []
         for value in values:
-            row = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells[value], widths, strict=True))
+            row = "  ".join(map(str.ljust, cells[value], widths))
             lines.append(f"  {row}  {value.setting.meaning}")
     if left := len(found.values) - len(cells):
         lines += ["", f"{left} more are for experts: memoranda config --all"]
     files = {"yours": user_settings_path(), "project": project_settings_path(place)}
+    data = [
+        {"whose": whose, "path": path, "exists": bool(path and os.path.lexists(path))}
+        for whose, path in files.items()
+    ]
     lines.append("")
-    for whose, path in files.items():
-        state = "" if path and os.path.lexists(path) else " (not made yet)"
-        lines.append(
-            f"{whose:<7}  {visible(path)}{state}" if path else f"{whose:<7}  none: this memory is no project's"
-        )
+    for one in data:
+        state = "" if one["exists"] else " (not made yet)"
+        where = f"{visible(str(one['path']))}{state}" if one["path"] else "none: this memory is no project's"
+        lines.append(f"{one['whose']:<7}  {where}")
     found.problems += resolve_keys(found.remapped_keys)[1]
-    problems = [visible(problem) for problem in found.problems]
-    if problems:
-        lines += ["", *problems]
+    lines += ["", *map(visible, found.problems)] if found.problems else []
     return Outcome(
         lines=lines,
         data=lambda: {
             "settings": [_setting_json(value) for value in found.values],
-            "files": [
-                {"whose": whose, "path": path, "exists": bool(path and os.path.lexists(path))}
-                for whose, path in files.items()
-            ],
+            "files": data,
             "problems": found.problems,
         },
     )
@@ -220,19 +226,12 @@ def _setting_lines(value: SettingValue) -> list[str]:
 
 def _setting_json(value: SettingValue) -> dict[str, object]:
     """Return a setting for scripts."""
+    setting = value.setting
     return {
-        "name": value.name,
-        "value": value.value,
-        "source": value.source,
+        **select_fields(value, "name", "value", "source"),
         "path": value.path or None,
-        "default": KEYS_BY_ID[value.name.removeprefix(KEYS_PREFIX)].keys
-        if value.setting.kind == "keys"
-        else value.setting.default,
-        "kind": value.setting.kind,
-        "choices": list(value.setting.choices),
-        "meaning": value.setting.meaning,
-        "group": value.setting.group,
-        "label": value.setting.label,
+        "default": default_value(setting),
+        **select_fields(setting, "kind", "choices", "meaning", "group", "label"),
     }
 
 

@@ -23,8 +23,8 @@ from store.memory import Memory
 from store.records.facts import AGEING_DAYS
 from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import model
-from tui.commands.settings import SOURCE_WORDS, value_text
-from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name
+from tui.commands.settings import SOURCE_WORDS, default_value, value_text
+from tui.input.key_table import key_name
 from tui.input.verb_table import other_words
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines, wrap_text
@@ -62,7 +62,7 @@ _changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()
 
 def read_settings(reading: Reading) -> Loaded:
     """Read the settings that are shown, or what is known of the model."""
-    config = configuration.load_config(reading.engine.location, KEYS_BY_ID, FIXED_KEYS)
+    config = model.read_config(reading.engine.location)
     shows = reading.view.get("shows")
     words = (reading.view.get("words") or "").lower().split()
     every, worker, memory = config.groups(expert=True), ModelWorker.latest, reading.memory
@@ -133,14 +133,13 @@ def describe_setting(value: SettingValue) -> list[StyledLine]:
     """Describe a setting in full."""
     setting = value.setting
     where = f"${value.path}" if value.source == "environment" else value.path
-    default = KEYS_BY_ID[value.name[5:]].keys if setting.kind == "keys" else value_text(setting.default)
     themes = f"{', '.join(THEMES)} ({key_name('theme.choose')} shows each)"
     lines: list[StyledLine] = [
         [(setting.label, "own"), (f"  {value.name}" if setting.label != value.name else "", "dim")],
         [(f"{setting.meaning}.", "title")],
         [],
         label_row("Value", value_text(value.value)),
-        label_row("Default", default),
+        label_row("Default", value_text(default_value(setting))),
         label_row("From", visible(where) or "the default: no file and no variable sets it"),
         label_row("Takes", themes if value.name == "theme" else setting.allowed_values),
     ]
@@ -257,7 +256,7 @@ def _change(
     location = screen.engine.location
 
     def write(memory: Memory, things: Sequence[Any]) -> Done:
-        change = plan(configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS))
+        change = plan(model.read_config(location))
         if change is None:
             return Done("Nothing that was changed here is left to undo.", undo=False, level="warning")
         text = change.before if undoes else change.after
@@ -274,7 +273,7 @@ def _change(
             raise
         if not undoes:
             _changes.setdefault(screen.engine, []).append(change)
-        config = configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS)
+        config = model.read_config(location)
         screen.later(app.configure_again)
         app.modeller.check_status(config)
         now = config.find_value(change.name)

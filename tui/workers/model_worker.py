@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
@@ -38,9 +38,6 @@ from tui.workers.background import Worker
 # Answer the librarian's questions, each on a thread with its own connection and model client.
 
 KEPT_EXCHANGES = 30  # maximum exchanges of one conversation
-
-ReportProgress = Callable[[str], None]  # the current step, as text
-ReportHits = Callable[["tuple[CitedSentence, ...]"], None]
 
 
 @dataclass
@@ -80,10 +77,14 @@ class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
     def answer_exchange(
-        self, exchange: Exchange, last: LibrarianAnswer | None, progress: ReportProgress, first: ReportHits
+        self,
+        exchange: Exchange,
+        last: LibrarianAnswer | None,
+        progress: Callable[[str], None],
+        first: Callable[[tuple[CitedSentence, ...]], None],
     ) -> LibrarianAnswer:
-        """Answer a question; call `first` with the search's hits before a model reads them. It ends within
-        `agent.patience`. Raises MemorandaError."""
+        """Answer a question; call `progress` with each step, and `first` with the search's hits before a model reads
+        them. It ends within `agent.patience`. Raises MemorandaError."""
         stopped = exchange.stop.is_set
         with self.memory() as memory:
             exchange.unindexed = unindexed_words(memory)
@@ -91,8 +92,8 @@ class LibrarianWorker(Worker):
             chat = model_selection.open_selected_model(
                 memory.config, cancelled=stopped, loading=lambda: progress(MODEL_LOADING), seconds=limit
             )
-            try:
-                name = chat.name if chat is not None else ""
+            with closing(chat) if chat else nullcontext():
+                name = chat.name if chat else ""
                 return Librarian(memory).ask(
                     exchange.question,
                     chat,
@@ -102,36 +103,30 @@ class LibrarianWorker(Worker):
                     cancelled=stopped,
                     waiting=lambda done, total: progress(reading_progress(name, done, total)),
                 )
-            finally:
-                if chat is not None:
-                    chat.close()
 
 
 PULL_UPDATE_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
 
 
+@dataclass(eq=False)
 class PullState:
     """The state of a model's pull: its progress; `ended` with `trouble`, or without once the model is complete."""
 
-    def __init__(self, name: str, far: PullResult, pace: RateMeter) -> None:
-        self.name = name
-        self.far = far
-        self.pace = pace
-        self.ended = False
-        self.trouble: ModelFailed | None = None
+    name: str
+    far: PullResult = field(default_factory=lambda: PullResult("asking for it"))
+    pace: RateMeter = field(default_factory=RateMeter)
+    stop: Event = field(default_factory=Event)
+    ended: bool = False
+    trouble: ModelFailed | None = None
 
 
+@dataclass(eq=False)
 class TrialState:
     """The state of a model's trial: its result, or why there is none."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tried: ProbeResult | None = None
-        self.trouble: MemorandaError | None = None
-
-    @property
-    def has_ended(self) -> bool:
-        return self.tried is not None or self.trouble is not None
+    stop: Event = field(default_factory=Event)
+    tried: ProbeResult | None = None
+    trouble: MemorandaError | None = None
 
 
 class ModelWorker:
@@ -144,7 +139,6 @@ class ModelWorker:
         ModelWorker.latest = self
         self._changed = changed
         self._closed = Event()
-        self._stop_pull, self._stop_trial = Event(), Event()
         self._looking = False
         self._asked: Config | None = None  # to check next, after the current check
         self.status: ModelStatus | None = None
@@ -158,8 +152,8 @@ class ModelWorker:
         ):  # it holds the application, whose file must not be closed with the interpreter
             ModelWorker.latest = None
         self._closed.set()
-        self._stop_pull.set()
-        self._stop_trial.set()
+        self.stop_pull()
+        self.stop_trial()
 
     @property
     def pulling(self) -> bool:
@@ -167,7 +161,7 @@ class ModelWorker:
 
     @property
     def trying(self) -> bool:
-        return self.trial is not None and not self.trial.has_ended
+        return self.trial is not None and not (self.trial.tried or self.trial.trouble)
 
     # status
 
@@ -198,20 +192,20 @@ class ModelWorker:
         """Start pulling a model; return False if a pull is running."""
         if self.pulling:
             return False
-        self._stop_pull = Event()
-        self.pull = PullState(name, PullResult("asking for it"), RateMeter())
-        self._start(self._pull, config, self.pull, self._stop_pull)
+        self.pull = PullState(name)
+        self._start(self._pull, config, self.pull)
         return True
 
     def stop_pull(self) -> bool:
         """Stop the pull, keeping what was downloaded; return False if there is none."""
-        self._stop_pull.set()
+        if self.pull is not None:
+            self.pull.stop.set()
         return self.pulling
 
-    def _pull(self, config: Config, pull: PullState, stop: Event) -> None:
+    def _pull(self, config: Config, pull: PullState) -> None:
         last = 0.0
         try:
-            with closing(ModelPuller(get_server_address(config), stop.is_set)) as fetcher:
+            with closing(ModelPuller(get_server_address(config), pull.stop.is_set)) as fetcher:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far
@@ -221,32 +215,30 @@ class ModelWorker:
                         self._tell()
         except ModelFailed as failed:
             pull.trouble = failed
-        except Exception as defect:  # otherwise lost in an unjoined thread
-            pull.trouble = ModelFailed("broken", Defect(defect).message, Defect(defect).next)
+        except Exception as error:  # otherwise lost in an unjoined thread
+            defect = Defect(error)
+            pull.trouble = ModelFailed("broken", defect.message, defect.next)
         pull.ended = True
         self._tell()
         self.check_status(config)
 
     # trials
 
-    def start_trial(self, config: Config, name: str = "") -> bool:
-        """Start a trial, of the model that is used if none is named; return False if one is running."""
-        if self.trying:
-            return False
-        self._stop_trial = Event()
-        self.trial = TrialState(name)
-        self._start(self._try, config, self.trial, self._stop_trial)
-        return True
+    def start_trial(self, config: Config) -> None:
+        """Start a trial of the model that is used."""
+        self.trial = TrialState()
+        self._start(self._try, config, self.trial)
 
     def stop_trial(self) -> bool:
         """Cancel the trial; return False if there is none."""
-        self._stop_trial.set()
+        if self.trial is not None:
+            self.trial.stop.set()
         return self.trying
 
-    def _try(self, config: Config, trial: TrialState, stop: Event) -> None:
+    def _try(self, config: Config, trial: TrialState) -> None:
         try:
             status = self.status or read_model_status(config)
-            trial.tried = probe_model(config, status, trial.name, stop.is_set)
+            trial.tried = probe_model(config, status, cancelled=trial.stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
         except Exception as defect:
@@ -274,33 +266,24 @@ def model_status_forms(modeller: ModelWorker, faring: ModelStats) -> list[list[P
     pull, found = modeller.pull, modeller.status
     if pull is not None and not pull.ended:
         far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
-        return [
-            [
-                (f"pulling {short_model_name(pull.name)} ", "$text-accent", MODEL_ACTION),
-                (far, "bold", MODEL_ACTION),
-            ],
-            [(f"pulling {far}", "$text-accent", MODEL_ACTION)],
-            [(f"↓ {far}", "$text-accent", MODEL_ACTION)],
-        ]
-    if found is None:
-        return []
-    if not found.model:
-        return [[("no model", "$dim", MODEL_ACTION)]]  # no count of waiting requests: there may never be a model
-    name = short_model_name(found.model)
-    state = "working" if faring.working or modeller.trying else found.state
-    look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")
-    last = f"  {faring.seconds:.1f} s" if faring.seconds is not None else ""
-    queue = f"  {faring.queued:,} queued" if faring.queued else ""
-    rules = f"  {faring.by_rule:,} of {faring.asked:,} by rule" if faring.by_rule else ""
-    said: list[Piece] = [(f"{name} ", "", MODEL_ACTION), (state, look, MODEL_ACTION)]
-    return [
-        [*said, (last, "", MODEL_ACTION), (f"{queue}{rules}", "$dim", MODEL_ACTION)],
-        [*said, (last, "", MODEL_ACTION), (queue, "$dim", MODEL_ACTION)],
-        [*said, (last, "", MODEL_ACTION)],
-        said,
-        [(name, look, MODEL_ACTION)],
-        [(name.partition(":")[0], look, MODEL_ACTION)],
-    ]
+        name = short_model_name(pull.name)
+        forms = [[(f"pulling {name} ", "$text-accent"), (far, "bold")]]
+        forms += [[(f"{sign} {far}", "$text-accent")] for sign in ("pulling", "↓")]
+    elif found is None:
+        forms = []
+    elif not found.model:
+        forms = [[("no model", "$dim")]]  # no count of waiting requests: there may never be a model
+    else:
+        name = short_model_name(found.model)
+        state = "working" if faring.working or modeller.trying else found.state
+        look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")
+        last = f"  {faring.seconds:.1f} s" if faring.seconds is not None else ""
+        queue = f"  {faring.queued:,} queued" if faring.queued else ""
+        rules = f"  {faring.by_rule:,} of {faring.asked:,} by rule" if faring.by_rule else ""
+        whole = [(f"{name} ", ""), (state, look), (last, ""), (f"{queue}{rules}", "$dim")]
+        forms = [whole, [*whole[:3], (queue, "$dim")], whole[:3], whole[:2]]
+        forms += [[(short, look)] for short in (name, name.partition(":")[0])]
+    return [[(text, look, MODEL_ACTION) for text, look in form] for form in forms]
 
 
 def short_model_name(name: str) -> str:
