@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Annotated
 
@@ -208,7 +209,7 @@ def connect(
             )
         return _list_agents(call)
     if agent == GIT_CLIENT:
-        return (_disconnect_git if off else _connect_git)(call, project, dry_run, yes)
+        return _change_git(call, off, project, dry_run, yes)
     if agent not in CLIENTS:
         raise InvalidInput(
             f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(CLIENTS)}."
@@ -222,16 +223,14 @@ def connect(
 def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Connect an agent; show first what changes. Raise Declined and StorageError."""
     plan = plan_connection(client, place)
-    whom = f"{client.title}: {SCOPE_WORDS[place.scope]}"
+    data, diff, scope = partial(_connection_json, plan, dry_run), _plan_diff(plan), SCOPE_WORDS[place.scope]
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
     if plan.is_empty:
-        said = f"{client.title} is connected already: {SCOPE_WORDS[place.scope]}."
-        return Outcome(said, lambda: _connection_json(plan, dry_run))
+        return Outcome(f"{client.title} is connected already: {scope}.", data)
     if dry_run:
-        said = f"{client.title} would be connected: {SCOPE_WORDS[place.scope]}. Nothing was changed."
-        return Outcome(said, lambda: _connection_json(plan, dry_run), _plan_diff(plan))
-    call.agree(yes, f"Connect {whom}?", _plan_diff(plan))
+        return Outcome(f"{client.title} would be connected: {scope}. Nothing was changed.", data, diff)
+    call.agree(yes, f"Connect {client.title}: {scope}?", diff)
     _start_memory(call, place.scope)
     _carry_out(plan, apply_connection)
     seen = ask_client(client, place)
@@ -239,28 +238,25 @@ def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run:
     lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
     lines += [f"then  {step}" for step in client.steps[place.scope]]
     lines.append(f"To undo this: memoranda connect {client.name} --off{_scope_option(place.scope)}")
-    return Outcome(
-        f"Connected {whom}.",
-        lambda: _connection_json(plan) | {"seen": [select_fields(one, "state", "says") for one in seen]},
-        lines,
-    )
+    reports = {"seen": [select_fields(one, "state", "says") for one in seen]}
+    return Outcome(f"Connected {client.title}: {scope}.", lambda: data() | reports, lines)
 
 
 def _disconnect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Put the files of an agent back; show first what changes. Raise Declined and StorageError."""
     plan = plan_disconnection(client, place)
-    if not plan.changes and not plan.in_the_way:
-        said = f"{client.title} is not connected here{_scope_option(place.scope, ', with')}."
-        return Outcome(said, lambda: _connection_json(plan, dry_run))
+    data, diff = partial(_connection_json, plan, dry_run), _plan_diff(plan)
+    if plan.is_empty:
+        return Outcome(f"{client.title} is not connected here{_scope_option(place.scope, ', with')}.", data)
     if dry_run:
-        return Outcome("Nothing was changed.", lambda: _connection_json(plan, dry_run), _plan_diff(plan))
-    call.agree(yes, f"Disconnect {client.title}?", _plan_diff(plan))
+        return Outcome("Nothing was changed.", data, diff)
+    call.agree(yes, f"Disconnect {client.title}?", diff)
     _carry_out(plan, apply_disconnection)
     if plan.in_the_way:
         raise StorageError(
             " ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again."
         )
-    return Outcome(f"Disconnected {client.title}; its files are as they were.", lambda: _connection_json(plan))
+    return Outcome(f"Disconnected {client.title}; its files are as they were.", data)
 
 
 def _write_plugin(folder: str) -> Outcome:
@@ -295,27 +291,25 @@ def _start_memory(call: Call, scope: str) -> None:
         Memory(call.location, "cli").close()
 
 
-def _connect_git(call: Call, project: bool, dry_run: bool, yes: bool) -> Outcome:
-    """Install Memoranda's hooks in the git hooks of this checkout."""
-    root = _checkout(call)
+def _change_git(call: Call, off: bool, project: bool, dry_run: bool, yes: bool) -> Outcome:
+    """Install Memoranda's hooks in the git hooks of this checkout, those of a `project` too; or remove them."""
+    root = checkout_root(call.location.project or call.cwd)
+    if root is None:
+        raise InvalidInput("There is no git checkout here.", "Go to one.")
+    if off:
+        if dry_run:
+            return Outcome("Nothing was changed.", dict, list_installed_hooks(root))
+        call.agree(yes, "Remove ours from git's hooks?")
+        return _git_outcome(uninstall_git_hooks(root), "Disconnected git.")
     command = _start_command(call, absolute=not project)
     if dry_run:
         lines = make_hook_block(command, alone=False).splitlines()
         return Outcome(f"Nothing was changed; this would be in {' and '.join(GIT_HOOKS)}:", dict, lines)
     call.agree(yes, "Add ours to git's hooks post-commit and commit-msg?")
     _start_memory(call, "local")
-    done = install_git_hooks(root, command, project)
     said = "Connected git: each commit is in the timeline at once."
+    done = install_git_hooks(root, command, project)
     return _git_outcome(done, said, "To undo this: memoranda connect git --off")
-
-
-def _disconnect_git(call: Call, project: bool, dry_run: bool, yes: bool) -> Outcome:
-    """Remove them from the git hooks of this checkout; those of a `project` too."""
-    root = _checkout(call)
-    if dry_run:
-        return Outcome("Nothing was changed.", dict, list_installed_hooks(root))
-    call.agree(yes, "Remove ours from git's hooks?")
-    return _git_outcome(uninstall_git_hooks(root), "Disconnected git.")
 
 
 def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome:
@@ -330,14 +324,6 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
         lambda: [select_fields(one, "hook", "path", "state") for one in done],
         [*(f"  {one.hook:<12} {one.state:<8} {visible(one.path)}" for one in done), *back],
     )
-
-
-def _checkout(call: Call) -> str:
-    """Return the root of the checkout. Raises InvalidInput."""
-    root = checkout_root(call.location.project or call.cwd)
-    if root is None:
-        raise InvalidInput("There is no git checkout here.", "Go to one.")
-    return root
 
 
 def _agent_place(call: Call, scope: str) -> ClientPlace:
@@ -401,7 +387,7 @@ def _plan_diff(plan: ConnectionPlan) -> list[str]:
     return [visible(line) for change in plan.changes for line in change.diff]
 
 
-def _connection_json(plan: ConnectionPlan, dry_run: bool = False) -> dict[str, object]:
+def _connection_json(plan: ConnectionPlan, dry_run: bool) -> dict[str, object]:
     """Return a connection for scripts."""
     return {
         "agent": plan.client.name,
@@ -500,30 +486,25 @@ UNINSTALL_PROGRAM = (
 def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcome:
     """Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay."""
     found = find_installed_parts(os.path.expanduser("~"), os.environ)
+    data = partial(_removal_json, found)
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_settings_path()] if os.path.exists(path)]
     if found.is_empty:
-        return Outcome(
-            "There is nothing of Memoranda outside of its memories.",
-            lambda: _removal_json(found),
-            [*stays, UNINSTALL_PROGRAM],
-        )
+        return Outcome("There is nothing of Memoranda outside of its memories.", data, [*stays, UNINSTALL_PROGRAM])
     lines = [*_removal_lines(found), *stays]
     if dry_run:
-        return Outcome("Nothing was changed; this would be taken back:", lambda: _removal_json(found), lines)
+        return Outcome("Nothing was changed; this would be taken back:", data, lines)
     call.agree(yes, "Take all of this back?", lines)
     if troubles := remove_installed_parts(found):
         raise StorageError(
             " ".join(troubles), "What is left can be taken back by the same command, once that is mended."
         )
     if found.memories:
-        stays.append(
+        lines.append(
             "A memory that stays is nobody's for a later installation: memoranda import --adopt --whole takes it again."
         )
-    return Outcome(
-        "Taken back: agents and git are as they were.",
-        lambda: _removal_json(found),
-        [*lines, *stays[-1:], UNINSTALL_PROGRAM],
-    )
+    elif stays:
+        lines.append(stays[-1])
+    return Outcome("Taken back: agents and git are as they were.", data, [*lines, UNINSTALL_PROGRAM])
 
 
 def _removal_lines(found: Removal) -> list[str]:

@@ -119,9 +119,8 @@ def _plot(call: Call, file: str, yes: bool) -> Outcome:
             width = width * (100 - (config["split"] or LIST_PERCENT)) // 100 - 2
         drawn = [line for one in found for line in draw_trend(one, min(120, width), PLOT_LINES)]
         told = [line for one in found for line in (*tell_trend(one), "")]
-        lines = told if config["plain"] else ["".join(text for text, _ in line) for line in drawn]
         data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
-        return Outcome(lines=lines, data=lambda: data)
+        return Outcome(lines=told if config["plain"] else drawn, data=lambda: data)
     path = call.path(file)
 
     def picture() -> Generator[str, None, None]:

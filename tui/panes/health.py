@@ -4,11 +4,11 @@ means, from how much it is known, and what Enter opens."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
@@ -77,10 +77,8 @@ def read_health(reading: Reading) -> Loaded:
         entries = [*_figure_entries(reading, metric_sections(measures, True)), Heading(PAST_NOTE)]
         return Loaded(EntryRows(entries), says=_as_of(measures), kept=known)
     check = reading.view.get("check") or ""
-    if not check:
-        known = known._replace(check="", findings=())
-    elif check != known.check:
-        known = known._replace(check=check, findings=_examine(reading, quick=check == QUICK))
+    if check != known.check:
+        known = known._replace(check=check, findings=_examine(reading, check == QUICK) if check else ())
     known = _measure(reading, known)
     assert known.measures is not None
     says = _as_of(known.measures)
@@ -136,12 +134,8 @@ def _check_entries(known: Known) -> Iterator[Entry | Heading]:
         [("Looks whether the file is undamaged and private, and each record is as history says.", "")],
         [("health --check --quick leaves out what reads every record.", "dim")],
     ]
-    yield Entry(
-        "check",
-        check,
-        lambda width: row_lines([("? ", "accent")], name, "", [(words, "dim")], width),
-        lambda: lines,
-    )
+    draw = partial(row_lines, [("? ", "accent")], name, "", [(words, "dim")])
+    yield Entry("check", check, draw, lambda: lines)
     for place, one in enumerate(known.findings):
         yield Entry(f"finding {place}", one, partial(_draw_finding, one), partial(_describe_finding, one))
 
@@ -216,6 +210,14 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
     return [*above, [*named, value, (fit_cells(draw_chart(one, body), body), "accent"), note]]
 
 
+def _follow_line(kind: type, field: str, word: str | Callable[[Any], str]) -> Action:
+    """Return the action that runs the line which a thing of a kind has in a field."""
+    line = attrgetter(field)
+    return Action(
+        FOLLOW, word, (kind,), run=lambda screen, things: screen.run_line(line(things[0])), fits=line, looks=True
+    )
+
+
 FOLLOW = "preview.follow"
 PANE = Pane(
     "health",
@@ -223,22 +225,8 @@ PANE = Pane(
     read_health,
     actions=(
         Action(FOLLOW, "look", (Check,), run=lambda screen, things: screen.go_to("health", check=things[0].name)),
-        Action(
-            FOLLOW,
-            attrgetter("command"),
-            (Finding,),
-            run=lambda screen, things: screen.run_line(things[0].command),
-            fits=attrgetter("command"),
-            looks=True,
-        ),
-        Action(
-            FOLLOW,
-            "go there",
-            (Figure,),
-            run=lambda screen, things: screen.run_line(things[0].leads),
-            fits=attrgetter("leads"),
-            looks=True,
-        ),
+        _follow_line(Finding, "command", attrgetter("command")),
+        _follow_line(Figure, "leads", "go there"),
     ),
     seconds=5,
 )

@@ -24,7 +24,7 @@ from store.upkeep.metrics import (
     RequestFigures,
     SearchFigures,
 )
-from tui.render.lines import FACT_BADGES, KIND_GLYPHS, StyledLine, format_count
+from tui.render.lines import FACT_BADGES, KIND_GLYPHS, format_count
 
 # Render a metric: its name, value, a small chart, its meaning and where to look further.
 
@@ -36,9 +36,7 @@ METRIC_SIGNS = {
     UNKNOWN: ("·", "rule"),
 }
 CHART_STEPS = 24  # maximum searches whose durations are drawn
-STEP_SIGNS = "▁▂▃▄▅▆▇█"
-
-
+COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
 # where a metric leads → what is seen there, unless it says something else
 DESTINATIONS = {
     "backups": "lists them",
@@ -100,7 +98,7 @@ def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
     """Draw the last `cells` numbers, at most CHART_STEPS, as steps of a small chart scaled to their maximum."""
     shown = series[-min(CHART_STEPS, cells) :]
     most = max(shown, default=0) or 1
-    return "".join(STEP_SIGNS[round((len(STEP_SIGNS) - 1) * one / most)] for one in shown)
+    return "".join(COLUMN_EIGHTHS[1 + round(7 * one / most)] for one in shown)
 
 
 def format_percent(share: float) -> str:
@@ -264,15 +262,13 @@ def format_duration(seconds: float) -> str:
 QUICK_MS = 100  # maximum milliseconds of a good search
 STATES_SAY = {
     "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
-    "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or "
-    "more. Agents are still sent them, with a note "
-    "about their age.",
-    "low": f"Low priority: {AGEING_DAYS['medium'][1]} days without confirmation, "
-    f"or {AGEING_DAYS['low'][1]} for what was stated "
-    "with low confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
-    "stale": f"Nobody confirmed these for {AGEING_DAYS['high'][2]} days, or "
-    f"{AGEING_DAYS['medium'][2]} for what is not of high "
-    "confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
+    "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or more. Agents are still sent them, with a "
+    "note about their age.",
+    "low": f"Low priority: {AGEING_DAYS['medium'][1]} days without confirmation, or {AGEING_DAYS['low'][1]} for what "
+    "was stated with low confidence. Agents are sent these only where a question is very near, and never what has low "
+    "confidence.",
+    "stale": f"Nobody confirmed these for {AGEING_DAYS['high'][2]} days, or {AGEING_DAYS['medium'][2]} for what is "
+    "not of high confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
 }
 
 
@@ -321,9 +317,8 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     yield figure(
         "learned",
         f"{found.learned[-1]:,}",
-        f"{format_count(sum(found.learned), 'fact')} in the last {len(found.learned)} "
-        "weeks, those that were replaced or forgotten since "
-        f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
+        f"{format_count(sum(found.learned), 'fact')} in the last {len(found.learned)} weeks, those that were replaced "
+        f"or forgotten since too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
         series=found.learned,
         note=f"{len(found.learned)} weeks",
         leads="list --sort newest",
@@ -462,9 +457,8 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         yield figure(
             citation,
             "",
-            f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} "
-            "times; what was said is kept. The last try: "
-            f"{why or 'it ended in the middle'}.",
+            f"Nothing could be learned from this turn, tried {MOST_ATTEMPTS} times; what was said is kept. The last "
+            f"try: {why or 'it ended in the middle'}.",
             "memoranda session flush tries again.",
             record=citation,
             note=why or "no end",
@@ -583,31 +577,30 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
 # colours of their own, which neither themes nor NO_COLOR reach.
 
 AXIS_CELLS = 8  # cells of the numbers at the left
-COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
 PLOT_WIDTH, PLOT_HEIGHT, PLOT_GAP = 640, 180, 60  # of a plot in the picture, and between two
 
 
-def draw_trend(trend: Trend, width: int, height: int) -> list[StyledLine]:
+def draw_trend(trend: Trend, width: int, height: int) -> list[str]:
     """Draw a trend as columns in `height` lines of at most `width` cells, below its name and above its labels."""
     shown = [value for value in trend.values if value is not None]
     now = f", {_format_value(shown[-1], trend.unit)} now" if shown else ""
-    head: StyledLine = [(trend.name.capitalize(), "heading"), (f"  {trend.means}{now}", "dim")]
+    head = f"{trend.name.capitalize()}  {trend.means}{now}"
     if not any(shown):
-        return [head, [("Nothing was counted yet.", "dim")], []]
+        return [head, "Nothing was counted yet.", ""]
     room = max(8, width - AXIS_CELLS)
     values = trend.values[-room:]
     wide = max(1, room // len(values))
-    gap = int(wide > 2)  # between two columns
+    gap = " " * (wide > 2)  # between two columns
     most = _axis_top(max(shown))
-    lines: list[StyledLine] = [head]
-    for row in range(height - 1, -1, -1):
-        mark = {height - 1: most, height // 2: most / 2, 0: 0.0}.get(row)
-        number = f"{_format_value(mark, trend.unit):>{AXIS_CELLS - 1}} " if mark is not None else " " * AXIS_CELLS
-        bars = "".join(_column_cell(value, most, row, height) * (wide - gap) + " " * gap for value in values)
-        lines.append([(number, "dim"), (bars.rstrip(), "accent")])
+    marks = {height - 1: most, height // 2: most / 2, 0: 0.0}
+    lines = [head]
+    for row in reversed(range(height)):
+        number = _format_value(marks[row], trend.unit) if row in marks else ""
+        bars = (_column_cell(value, most, row, height) * (wide - len(gap)) for value in values)
+        lines.append(f"{number:>{AXIS_CELLS - 1}} {gap.join(bars)}".rstrip())
     first, last = trend.labels[0], trend.labels[-1]
     between = " " * max(1, wide * len(values) - len(first) - len(last))
-    return [*lines, [(" " * AXIS_CELLS, ""), (f"{first}{between}{last}", "dim")], []]
+    return [*lines, f"{'':{AXIS_CELLS}}{first}{between}{last}", ""]
 
 
 def tell_trend(trend: Trend) -> list[str]:
@@ -670,9 +663,7 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
 
 def _column_cell(value: float | None, most: float, row: int, height: int) -> str:
     """Return the part of a column in a row, in eighths of a cell; a value that is not zero is seen."""
-    eighths = round(8 * height * (value or 0) / most)
-    if value and not eighths:
-        eighths = 1
+    eighths = max(int(bool(value)), round(8 * height * (value or 0) / most))
     return COLUMN_EIGHTHS[max(0, min(8, eighths - 8 * row))]
 
 

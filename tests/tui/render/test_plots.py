@@ -10,12 +10,8 @@ from tui.render.metrics import AXIS_CELLS, draw_trend, tell_trend, trends_svg
 TREND = Trend("growth", "what <came> & went", "records", tuple("abcdefgh"), (0, 1, 2, 4, 8, 16, None, 20))
 
 
-def text(width: int, height: int, trend: Trend = TREND) -> list[str]:
-    return ["".join(part for part, _ in line) for line in draw_trend(trend, width, height)]
-
-
 def test_columns_stand_on_an_axis_with_its_numbers() -> None:
-    lines = text(AXIS_CELLS + 8, 4)
+    lines = draw_trend(TREND, AXIS_CELLS + 8, 4)
     assert lines == [
         "Growth  what <came> & went, 20 now",
         "     20      ▂ █",
@@ -30,19 +26,19 @@ def test_columns_stand_on_an_axis_with_its_numbers() -> None:
 @pytest.mark.parametrize("width", [20, 44, 78, 118, 298])
 @pytest.mark.parametrize("height", [3, 4, 8, 16])
 def test_it_has_the_size_that_it_is_given(width: int, height: int) -> None:
-    lines = text(width, height)
+    lines = draw_trend(TREND, width, height)
     assert len(lines) == height + 3
     assert all(len(line) <= width for line in lines[1:])
 
 
 def test_a_small_value_beside_a_large_one_is_seen_and_a_missing_one_is_not() -> None:
-    lines = text(AXIS_CELLS + 8, 4, Trend("x", "", "", tuple("abcdefgh"), (1, 1000, *[None] * 6)))
+    lines = draw_trend(Trend("x", "", "", tuple("abcdefgh"), (1, 1000, *[None] * 6)), AXIS_CELLS + 8, 4)
     assert lines[-3][AXIS_CELLS:] == "▁█"
 
 
 def test_without_a_value_it_says_so() -> None:
     none = Trend("recall", "", "%", ("a", "b"), (None, None))
-    assert text(60, 8, none)[1] == "Nothing was counted yet."
+    assert draw_trend(none, 60, 8)[1] == "Nothing was counted yet."
     assert tell_trend(none) == ["Recall: nothing was counted yet."]
 
 
