@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import store
 from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError, StorageError
 from store.base.runtime import IsCancelled, require_part
-from store.documents.documents import DocumentScan
 from store.doors.connection import examine_agents
 from store.embedding.fastembed import FastEmbed, download_model
 from store.embedding.vectors import Vectors
@@ -148,7 +147,7 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
     for heading, figures in found:
         lines += ["", heading.upper()]
         for one in figures:
-            if one.state == UNKNOWN:
+            if one.sign == UNKNOWN:
                 lines.append(f"  {one.sign[0]} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
                 continue
             cells = STATS_QUERY_CELLS if one.wide else STATS_LABEL_CELLS
@@ -156,7 +155,7 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
             chart = draw_chart(one, CHART_CELLS)
             value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{CHART_CELLS}}"
             lines.append(f"  {one.sign[0]} {label}{value}  {one.note}".rstrip())
-            if one.state == POOR and one.leads:
+            if one.sign == POOR and one.leads:
                 lines.append(f"      memoranda {one.leads}")
     return lines[1:]
 
@@ -315,7 +314,13 @@ def _index_documents(memory: Memory) -> Outcome:
     """Read the documents that are new or changed."""
     result = memory.documents.update_index()
     problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
-    said = scan_summary(result)
+    said = "Another process is reading the documents right now" if result.elsewhere else ""
+    words = [format_count(result.new, "new document")] if result.new else []
+    words += [f"{result.changed:,} changed"] if result.changed else []
+    words += [f"{result.gone:,} gone"] if result.gone else []
+    if words and not said:
+        rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
+        said = f"Read the documents: {', '.join(words)}{rest}"
     unread = bool(problems) and not (said or result.unchanged or result.remaining)
     nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
     return Outcome(
@@ -328,21 +333,6 @@ def _index_documents(memory: Memory) -> Outcome:
             "problems": [{"path": path, "problem": why} for path, why in result.problems],
         },
     )
-
-
-def scan_summary(result: DocumentScan) -> str:
-    """Summarise a scan in a few words; empty if nothing changed."""
-    if result.elsewhere:
-        return "Another process is reading the documents right now"
-    words = [
-        f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number
-    ]
-    if result.new:
-        words.insert(0, format_count(result.new, "new document"))
-    if not words:
-        return ""
-    rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
-    return f"Read the documents: {', '.join(words)}{rest}"
 
 
 # what is wrong, and what is left of a damaged file
@@ -380,7 +370,7 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
 
 def doctor_verdict(found: Sequence[Finding]) -> str:
     """Summarise all findings in a sentence."""
-    wrong = sum(one.state == "wrong" for one in found)
+    wrong = sum(one.state == WRONG for one in found)
     return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
 
 

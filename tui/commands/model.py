@@ -288,8 +288,10 @@ def _try_model(call: Call, name: str) -> Outcome:
     """Ask the model ten built-in questions, and report how many answers were right and the time of each. Where ^C
     stops it, report on the questions that were answered. Raise ModelFailed."""
     config, every, found = read_config(call.location), count_trial_questions(), list[TrialResult]()
-    with Interrupt() as interrupt:
-        chat = open_named_model(config, name, lambda: interrupt.asked)
+    with (
+        Interrupt() as interrupt,
+        closing(open_named_model(config, name, lambda: interrupt.asked)) as chat,
+    ):
         try:
             results = run_trial(chat, float(config["agent.patience"]))
             while len(found) < every:
@@ -298,8 +300,6 @@ def _try_model(call: Call, name: str) -> Outcome:
         except ModelFailed:
             if not (found and interrupt.asked):
                 raise
-        finally:
-            chat.close()
     right = sum(one.right for one in found)
     spent = sum(one.seconds for one in found)
     lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
@@ -350,16 +350,12 @@ def _list_calls(call: Call, name: str) -> Outcome:
             )
         lines = model_call_lines(found[0], now)
     else:
-        lines = [model_call_line(one, now) for one in found] or [NO_CALLS]
+        lines = [
+            f"{one.id:>4}  {one.task:<16}  {format_how_long_ago(now, one.at):<10}  "
+            f"{format_seconds(one.seconds):>7}  {call_outcome(one)}"
+            for one in found
+        ] or [NO_CALLS]
     return Outcome(lines=[visible(line) for line in lines], data=lambda: [one._asdict() for one in found])
-
-
-def model_call_line(call: LoggedCall, now: str) -> str:
-    """Format a call in one line: `12  summarize  3 min ago  4.2 s  used`."""
-    return (
-        f"{call.id:>4}  {call.task:<16}  {format_how_long_ago(now, call.at):<10}  "
-        f"{format_seconds(call.seconds):>7}  {call_outcome(call)}"
-    )
 
 
 def model_call_lines(call: LoggedCall, now: str) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from store.base.citations import cite
@@ -35,12 +36,7 @@ SHARE, REPLICATE, REPLICA = ("share",), ("replicate",), ("replica",)
 SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
 PREVIEW_RECORDS = 50  # records of a preview
 # what of a decision leaves this machine besides its title and what was chosen
-SHARED_PARTS = (
-    ("instead of", "alternatives"),
-    ("because", "rationale"),
-    ("context", "context"),
-    ("impact", "impact"),
-)
+SHARED_PARTS = {"instead of": "alternatives", "because": "rationale", "context": "context", "impact": "impact"}
 WHO_CAN_READ = (
     "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
     " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
@@ -136,9 +132,9 @@ def _share(
         rest = len(members.list_unshared(replace(choice, everywhere=True))) - len(new)
         if rest:
             lines.append(f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}.")
-    many = format_count(len(new), "record")
+    many, data = format_count(len(new), "record"), partial(_share_json, choice, new)
     if dry_run:
-        return Outcome(f"Would share {many} through {through}.", lambda: _share_json(choice, new), lines)
+        return Outcome(f"Would share {many} through {through}.", data, lines)
     question = f"Share {many} through {through}, and what is added to it? {WHO_CAN_READ.format(through)}"
     call.agree(yes, question, lines, "Nothing was shared.")
     members.choose(choice, name or members.own_name or git_user_name(call.cwd), remote)
@@ -151,7 +147,7 @@ def _share(
     if not new:
         shared = choice_words(choice.as_text())
         said = f"What you add to {shared} is shared through {through}; nothing is there yet."
-    return Outcome(said, lambda: {**_share_json(choice, new), **done.data}, [*lines, *done.lines])
+    return Outcome(said, lambda: data() | done.data, [*lines, *done.lines])
 
 
 def _stop_sharing(members: Team, words: Sequence[str]) -> Outcome:
@@ -255,23 +251,23 @@ def _team_line(one: ReplicaTeam) -> str:
 
 def _replica_fields(one: ReplicaRecord) -> dict[str, str]:
     """Return the fields of a record by their labels, empty where one is not known; its own words have no label."""
-
-    def join_values(name: str, between: str) -> str:
-        value = one.fields.get(name) or ""
-        return between.join(value) if isinstance(value, list) else str(value)
-
     domain, status = one.domain if one.kind == "fact" else "", one.status if one.status != "active" else ""
     return {
         "": one.text,
-        **{label: join_values(name, "; ") for name, label in DECISION_FIELDS.items()},
+        **{label: _join_value(one.fields.get(name), "; ") for name, label in DECISION_FIELDS.items()},
         "Kind": " · ".join(filter(None, (one.kind, domain, status))),
         "Team": one.team,
         "Written by": f"{one.name} ({one.author})" if one.name else one.author,
         "Created": format_local_time(one.created_at) if one.created_at else "",
-        **{label: join_values(name, ", ") for name, label in OTHER_FIELDS.items()},
+        **{label: _join_value(one.fields.get(name), ", ") for name, label in OTHER_FIELDS.items()},
         "Conflict": "it has several texts, of which its author's is shown" if one.conflict else "",
         "Identity": one.id,
     }
+
+
+def _join_value(value: object, between: str) -> str:
+    """Return the text of a field, or of all its members; empty where it is not known."""
+    return between.join(value) if isinstance(value, list) else str(value or "")
 
 
 def _label_lines(label: str, text: str) -> list[str]:
@@ -302,10 +298,10 @@ def _team_json(one: ReplicaTeam) -> dict[str, object]:
 
 def parse_share_choice(words: Sequence[str]) -> ShareChoice:
     """Parse the words of a choice: domains, `decisions`, `global`. Raise InvalidInput."""
+    known = (*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL)
     for word in words:
-        if word not in (*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL):
-            every = " ".join((*SHAREABLE_DOMAINS, SHARE_DECISIONS, SHARE_GLOBAL))
-            raise InvalidInput(f"{word} is nothing that can be shared.", f"Choose among: {every}.")
+        if word not in known:
+            raise InvalidInput(f"{word} is nothing that can be shared.", f"Choose among: {' '.join(known)}.")
     if set(words) == {SHARE_GLOBAL}:
         raise InvalidInput("Global facts of which domains?", f"As in: team share preferences {SHARE_GLOBAL}")
     # `decisions` is a domain of facts as well as the kind of record: both are meant
@@ -328,9 +324,8 @@ def share_preview(new: Sequence[LocalRecord]) -> list[str]:
             lines.append(f"{here}  {kind:<11}  {visible(one.fields['fact'] + tags)}")
             continue
         lines.append(f"{here}  {kind:<11}  {visible(one.fields['title'] + ': ' + one.fields['chosen'])}")
-        for label, name in SHARED_PARTS:
-            if value := one.fields[name]:
-                text = "; ".join(value) if isinstance(value, list) else value
+        for label, name in SHARED_PARTS.items():
+            if text := _join_value(one.fields[name], "; "):
                 lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
     if len(new) > PREVIEW_RECORDS:
         lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: team share --dry-run --json lists all of them.")

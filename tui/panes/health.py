@@ -46,7 +46,7 @@ PLOTS = figure(
     "",
     "Growth, recall and age, as columns of weeks. health --plot FILE draws them as SVG.",
     note="growth, recall, age",
-    state=UNKNOWN,
+    sign=UNKNOWN,
     leads="health --plot -",
     to="draws them",
 )
@@ -161,7 +161,7 @@ def _figure_entries(reading: Reading, sections: Sequence[MetricSection]) -> Iter
     cells = max([NAME_CELLS, *(length for length in names if length <= LONGEST_NAME)])
     for heading, figures in sections:
         yield Heading(heading)
-        drawn = [cell_len(one.note) for one in figures if not (one.wide or one.record or one.state == UNKNOWN)]
+        drawn = [cell_len(one.note) for one in figures if not (one.wide or one.record or one.sign == UNKNOWN)]
         for one in figures:
             record = _find_record(reading, one.record) if one.record else None
             draw = partial(_draw_figure, one, record, cells, max(drawn, default=0))
@@ -198,7 +198,7 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
         label, glyph = "", ("  ", "")
     room = width - 2 - name - 1  # beside the name
     named = [glyph, (fit_cells(label, name) + " ", "dim")]
-    if one.state == UNKNOWN:
+    if one.sign == UNKNOWN:
         return [*above, [*named, (fit_cells(visible(one.note), room), "dim")]]
     aside = min(cell_len(one.note) if record is not None else longest_note, width // 2, room - VALUE_CELLS - 3)
     note = (f" {fit_cells(visible(one.note), min(aside, cell_len(one.note))):>{aside}}", "dim")
@@ -206,7 +206,7 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
         text = visible(" ".join(summarize_record(record)[0].split()))
         return [*above, [*named, (fit_cells(text, max(4, room - 1 - aside)), ""), note]]
     body = max(1, room - VALUE_CELLS - 2 - aside)
-    value = (f"{visible(one.value):>{VALUE_CELLS}} ", "warning" if one.state == POOR else "")
+    value = (f"{visible(one.value):>{VALUE_CELLS}} ", "warning" if one.sign == POOR else "")
     return [*above, [*named, value, (fit_cells(draw_chart(one, body), body), "accent"), note]]
 
 

@@ -28,13 +28,9 @@ from tui.render.lines import FACT_BADGES, KIND_GLYPHS, format_count
 
 # Render a metric: its name, value, a small chart, its meaning and where to look further.
 
-GOOD, POOR, KNOWN, UNKNOWN = "good", "poor", "known", "unknown"
-METRIC_SIGNS = {
-    GOOD: ("✓", "glyph-fresh"),
-    POOR: ("⚠", "warning"),
-    KNOWN: ("•", "glyph-record"),
-    UNKNOWN: ("·", "rule"),
-}
+# how a metric fares: its glyph, with its style
+GOOD, POOR = ("✓", "glyph-fresh"), ("⚠", "warning")
+KNOWN, UNKNOWN = ("•", "glyph-record"), ("·", "rule")
 CHART_STEPS = 24  # maximum searches whose durations are drawn
 COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
 # where a metric leads → what is seen there, unless it says something else
@@ -51,7 +47,7 @@ DESTINATIONS = {
 @dataclass(slots=True, eq=False, repr=False)
 class Figure:
     """One metric. `label` names it, `value` is short; `share` (0 to 1) is drawn as a bar, `series` as steps; `record`
-    names a record whose text is shown instead; `note` is at the right. `state` is one of GOOD, POOR, KNOWN, UNKNOWN.
+    names a record whose text is shown instead; `note` is at the right. `sign` is GOOD, POOR, KNOWN, UNKNOWN or its own.
     `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`. `key`
     tells it from the others, where the label does not."""
 
@@ -62,17 +58,11 @@ class Figure:
     series: Sequence[float] = ()
     record: str = ""
     note: str = ""
-    state: str = KNOWN
-    badge: tuple[str, str] | None = None
+    sign: tuple[str, str] = KNOWN
     leads: str = ""
     to: str = ""
     wide: bool = False
     key: str = ""
-
-    @property
-    def sign(self) -> tuple[str, str]:
-        """Return its glyph, with its style."""
-        return self.badge or METRIC_SIGNS[self.state]
 
 
 MetricSection = tuple[str, list[Figure]]
@@ -91,7 +81,7 @@ def share_figure(label: str, share: float, *says: str, **more: Any) -> Figure:
 
 def unknown_figure(label: str, note: str, says: str, **more: Any) -> Figure:
     """Build a metric without a value yet; `note` is the reason."""
-    return figure(label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, **more)
+    return figure(label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, sign=UNKNOWN, **more)
 
 
 def draw_steps(series: Sequence[float], cells: int = CHART_STEPS) -> str:
@@ -137,7 +127,7 @@ def mean_figures(mean: float | None) -> Iterator[Figure]:
         f"above {MEAN_TOKENS:,} is marked: it leaves little room for more.",
         share=min(1.0, mean / MAX_PROMPT_TOKENS),
         note=f"of {MAX_PROMPT_TOKENS:,} tokens",
-        state=POOR if mean > MEAN_TOKENS else GOOD,
+        sign=POOR if mean > MEAN_TOKENS else GOOD,
         leads="context",
     )
 
@@ -158,7 +148,7 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
         f"{format_count(found.asked, 'turn')} asked for something to be remembered; of {found.kept:,} a fact came "
         "at once, or was confirmed. What is not certain waits in the inbox.",
         note=f"{found.kept:,} of {found.asked:,} kept",
-        state=POOR if share < FEW_KEPT else KNOWN,
+        sign=POOR if share < FEW_KEPT else KNOWN,
         leads="today",
         to="what was asked and waiting for review",
     )
@@ -167,7 +157,7 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
 def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
-        yield figure("full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="health --check")
+        yield figure("full text", "missing", "This SQLite has no FTS5.", sign=POOR, leads="health --check")
     else:
         whole = found.indexed == found.passages
         held = f"{found.indexed:,} of {format_count(found.passages, 'passage')}"
@@ -178,7 +168,7 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
             *([] if whole else ["memoranda health --index rebuild makes it anew."]),
             share=min(1.0, found.indexed / found.passages) if found.passages else None,
             note=held,
-            state=GOOD if whole else POOR,
+            sign=GOOD if whole else POOR,
             leads="health --index",
         )
     if not found.model:
@@ -246,7 +236,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
         else "The memory never had to be recovered after a killed process or a power failure since counting began.",
         "No acknowledged change was lost.",
         note="recovered after one",
-        state=KNOWN if found.crashes else GOOD,
+        sign=KNOWN if found.crashes else GOOD,
         leads="health --check",
     )
 
@@ -311,7 +301,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             *_change_sentence(state, came),
             share=number / total,  # one scale: a full bar is all facts
             note=f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
-            badge=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
+            sign=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
             **(lists if number else {}),
         )
     yield figure(
@@ -367,7 +357,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
             lately,
             share=one.tokens / most,
             note=turns,
-            badge=(KIND_GLYPHS["turn"], "glyph-record"),
+            sign=(KIND_GLYPHS["turn"], "glyph-record"),
             leads=f"context --session={quote(one.name)}",
             to="what its next answer would be given",
             key=f"session {one.name}",
@@ -382,7 +372,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
         "context is cut (memoranda session flush)."
         + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
         note=share,
-        state=KNOWN if left else GOOD,
+        sign=KNOWN if left else GOOD,
         leads="list checkpoints --all",
     )
 
@@ -438,7 +428,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             "model are counted in the inbox.",
             f"One that fails is tried {MOST_ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
             note=f"{found.read:,} of {tries:,} by rules",
-            state=POOR if found.given_up else GOOD,
+            sign=POOR if found.given_up else GOOD,
             leads="today",
             to="what was learned and waiting for review",
         )
@@ -462,12 +452,12 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             "memoranda session flush tries again.",
             record=citation,
             note=why or "no end",
-            state=POOR,
+            sign=POOR,
             leads=f"show {citation}",
             to="opens it",
         )
     if (more := found.given_up - len(found.turns)) > 0:
-        yield figure("and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", state=POOR)
+        yield figure("and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", sign=POOR)
 
 
 def _search_figures(found: Measures) -> Iterator[Figure]:
@@ -485,7 +475,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             share,
             f"{format_percent(share)} of the last {known:,} {'search' if known == 1 else 'searches'} found something.",
             note=f"of {known:,}",
-            state=GOOD if share >= 0.9 else KNOWN,
+            sign=GOOD if share >= 0.9 else KNOWN,
         )
     looked, given, kept = found.answers
     if not looked:
@@ -508,7 +498,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             "",
             f"Asked {format_count(times, 'time')}, among the last 200 queries whose results were used.",
             note=f"{times:,} ×",
-            badge=("/", "accent"),
+            sign=("/", "accent"),
             leads=f"search -- {quote(query)}",
             to="searches for it again",
             wide=True,
@@ -537,7 +527,7 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
                 slowest,
                 *([] if good else ["memoranda health --index checks the index."]),
                 series=series,
-                state=GOOD if good else POOR,
+                sign=GOOD if good else POOR,
                 leads="health --index",
             )
             series = ()

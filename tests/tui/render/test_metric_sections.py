@@ -18,9 +18,9 @@ from tui.render.metrics import (
 
 
 @pytest.mark.parametrize(("share", "state"), [(1.0, GOOD), (0.9, GOOD), (0.89, KNOWN), (0.0, KNOWN)])
-def test_nine_searches_of_ten_that_find_something_are_good(share: float, state: str) -> None:
+def test_nine_searches_of_ten_that_find_something_are_good(share: float, state: tuple[str, str]) -> None:
     found: Any = SimpleNamespace(searches=SearchFigures((5.0,) * 100, 5.0, None, share), answers=(0, 0, 0), queries=())
-    assert [figure.state for figure in _search_figures(found) if figure.key == "found"] == [state]
+    assert [figure.sign for figure in _search_figures(found) if figure.key == "found"] == [state]
 
 
 def test_one_fact_was_learned_and_two_were() -> None:
