@@ -160,11 +160,14 @@ def pause_words(until: str) -> str:
     return f"No agent is sent anything of this memory, and none can write, until {format_local_time(until)}."
 
 
+def injection_title(one: Injection) -> str:
+    """Return to whom a text was sent, when, at which event, and how long it is."""
+    sent = f"{one.client}, {format_local_time(one.at)}, {one.event}, {one.tokens:,} tokens"
+    return f"{sent}, session {one.session or '-'}"
+
+
 def _show_injection(one: Injection) -> Outcome:
-    lines = [
-        f"{one.client}, {format_local_time(one.at)}, {one.event}, {one.tokens:,} tokens, session {one.session or '-'}"
-    ]
-    lines += [f"because of: {one.question}"] if one.question else []
+    lines = [injection_title(one), *([f"because of: {one.question}"] if one.question else [])]
     lines += ["", *one.text.split("\n"), ""]
     for citation, why in one.why.items():
         lines.append(f"{citation}  {why}{', used by the reply' if citation in one.used else ''}")
@@ -328,10 +331,11 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
 
 def _agent_place(call: Call, scope: str) -> ClientPlace:
     """Return where an agent is connected."""
-    root = call.location.project or checkout_root(call.cwd) or os.path.abspath(call.cwd)
-    shared = scope == "project"
-    program = () if shared else hook_program()
-    command = _start_command(call, absolute=not shared)
+    root, shared = (
+        call.location.project or checkout_root(call.cwd) or os.path.abspath(call.cwd),
+        scope == "project",
+    )
+    command, program = _start_command(call, absolute=not shared), () if shared else hook_program()
     return ClientPlace(scope, root, os.path.expanduser("~"), dict(os.environ), command, program)
 
 
@@ -428,7 +432,12 @@ def serve(
         raise InvalidInput("What shows the application in a browser is not installed.", INSTALL_HINT) from None
     if not is_loopback(host) and not yes and not call.ask(f"Listen on {host}?", OPEN_WARNING):
         return Outcome("Nothing was started.")
-    listening = _listen(host, port) if port else _listen_usual(host)
+    try:
+        listening = _listen(host, port or USUAL_PORT)
+    except Conflict:
+        if port:
+            raise
+        listening = _listen(host, 0)
     port = listening.getsockname()[1]
     access = Access(host, port)
     place = call.location
@@ -444,14 +453,6 @@ def serve(
         server.run()
 
     return Outcome(document=document)
-
-
-def _listen_usual(host: str) -> socket.socket:
-    """Return a socket that listens on the usual port; on any free port if it is taken."""
-    try:
-        return _listen(host, USUAL_PORT)
-    except Conflict:
-        return _listen(host, 0)
 
 
 def _listen(host: str, port: int) -> socket.socket:

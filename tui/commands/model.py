@@ -55,7 +55,6 @@ INSTALL_OLLAMA = (
     ("macOS", "brew install ollama && brew services start ollama"),
 )
 """How to install Ollama, by platform."""
-START_OLLAMA = "ollama serve"
 NO_CALLS = "No model was asked in the last 24 hours."
 WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts need no model."
 
@@ -173,7 +172,7 @@ def lacks_ollama(found: ModelStatus) -> bool:
 def install_steps() -> tuple[tuple[str, str], ...]:
     """Return (where to run it, the command) for each step that installs or starts Ollama on this machine."""
     if which("ollama"):
-        return (("Start it", START_OLLAMA),)
+        return (("Start it", "ollama serve"),)
     return INSTALL_OLLAMA[::-1] if sys.platform == "darwin" else INSTALL_OLLAMA
 
 

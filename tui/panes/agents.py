@@ -22,7 +22,7 @@ from store.memory import Memory
 from store.records.mutes import MUTE_KINDS
 from tui.actions.action import Action, Done
 from tui.actions.plans import plan_undo_all
-from tui.commands.agents import NO_AGENT_YET, pause_words
+from tui.commands.agents import NO_AGENT_YET, injection_title, pause_words
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
@@ -121,8 +121,7 @@ def describe_row(row: AgentRow, now: str) -> list[StyledLine]:
         for word, citations in (("Read  ", one.reads), ("Wrote ", one.writes)):
             lines += [[(word, "label"), (visible(" ".join(citations)), "cite")]] if citations else []
         return [*lines, *([[("Failed ", "label"), (one.problem, "")]] if one.problem else [])]
-    about = f"{one.client}, {format_local_time(one.at)}, {one.event}, {one.tokens:,} tokens"
-    lines = [[(visible(f"{about}, session {one.session or '-'}"), "title")]]
+    lines = [[(visible(injection_title(one)), "title")]]
     if one.question:
         lines.append([("Prompt ", "label"), (visible(" ".join(one.question.split())[:300]), "")])
     silent = {cite(*unpack_key(key)) for key in row.muted}

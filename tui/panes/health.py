@@ -52,12 +52,6 @@ PLOTS = figure(
 )
 
 
-class Check(NamedTuple):
-    """The row that looks for damage: what the view is given for it, something else than for the last check."""
-
-    name: str = "damage"
-
-
 class Known(NamedTuple):
     """What was read: the figures, of which state of the file, until when they are not measured again; the findings, and
     the check that they are from."""
@@ -126,7 +120,7 @@ def _examine(reading: Reading, quick: bool) -> tuple[Finding, ...]:
 def _check_entries(known: Known) -> Iterator[Entry | Heading]:
     """Yield the row that looks for damage, and below it what was found."""
     yield Heading("checks")
-    check = Check("damage again" if known.check == "damage" else "damage")
+    check = "damage again" if known.check == "damage" else "damage"  # another than the last one
     words = doctor_verdict(known.findings) if known.findings else "the file, history, every record"
     name = "Check again" if known.findings else "Check for damage"
     lines: list[StyledLine] = [
@@ -224,7 +218,7 @@ PANE = Pane(
     "Health",
     read_health,
     actions=(
-        Action(FOLLOW, "look", (Check,), run=lambda screen, things: screen.go_to("health", check=things[0].name)),
+        Action(FOLLOW, "look", (str,), run=lambda screen, things: screen.go_to("health", check=things[0])),
         _follow_line(Finding, "command", attrgetter("command")),
         _follow_line(Figure, "leads", "go there"),
     ),

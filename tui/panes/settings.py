@@ -14,7 +14,7 @@ from textual.theme import BUILTIN_THEMES
 from store.base.clock import format_how_long_ago
 from store.base.errors import MemorandaError
 from store.config import configuration
-from store.config.configuration import Config, SettingValue
+from store.config.configuration import SettingValue
 from store.config.settings import EXPERT
 from store.librarian.chat import is_openai_server
 from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
@@ -48,15 +48,14 @@ AGE_QUESTIONS = frozenset("stale fresh aging ageing age confirm confirmed old da
 
 
 class Change(NamedTuple):
-    """A change of one setting in a file: the text that it had there, and that it has now; None where it was not set."""
+    """One setting of a file, and the text that it gets there; None takes it out."""
 
     path: str
     name: str
-    before: str | None
-    after: str | None
+    text: str | None
 
 
-# those made here, the newest at the end
+# what undoes the changes made here, the newest at the end
 _changes: WeakKeyDictionary[Engine, list[Change]] = WeakKeyDictionary()
 
 
@@ -185,7 +184,7 @@ def change_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> Non
         if value.source == "environment":
             screen.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
         elif value.setting.kind in AT_ONCE and not (value.name == "enabled" and value.value):
-            _change(screen, partial(_plan_change, value, _next_value))
+            _change(screen, value, _next_value)
         else:
             _ask(screen, value, _typed(value) or (screen.app.theme if value.name == "theme" else ""))
 
@@ -220,66 +219,64 @@ def put_value(screen: ActionScreen, value: SettingValue, text: str) -> None:
         _ask(screen, value, text)
     else:
         again = partial(_ask, screen, value, text) if value.setting.kind not in AT_ONCE else None
-        _change(screen, partial(_plan_change, value, lambda now: text or None), again)
+        _change(screen, value, lambda now: text or None, again)
 
 
 def unset_settings(screen: ActionScreen, things: Sequence[SettingValue]) -> None:
     """Take settings out of their files, so that their defaults hold."""
     for value in things:
-        _change(screen, partial(_plan_change, value, lambda now: None))
+        _change(screen, value, lambda now: None)
 
 
 def undo_change(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Undo the last change of a setting that was made here."""
-    _change(
-        screen, lambda config: _changes[screen.engine].pop() if _changes.get(screen.engine) else None, undoes=True
-    )
-
-
-def _plan_change(shown: SettingValue, wanted: Callable[[SettingValue], str | None], config: Config) -> Change:
-    """Return the change of a setting to what is wanted for its present value, which may be newer than the one shown."""
-    value = config.find_value(shown.name) or shown
-    own = value.source in IN_FILES
-    path = value.path if own else configuration.user_settings_path()
-    return Change(path, value.name, _typed(value) if own else None, wanted(value))
+    _change(screen, None)
 
 
 def _change(
     screen: ActionScreen,
-    plan: Callable[[Config], Change | None],
+    shown: SettingValue | None,
+    wanted: Callable[[SettingValue], str | None] = lambda now: None,
     again: Callable[[], object] | None = None,
-    undoes: bool = False,
 ) -> None:
-    """Make a change, or undo it, on the thread that writes, so that each key of a burst finds what the one before did;
-    let it count at once. A value that is refused is asked for `again`."""
+    """Change a setting to what is wanted for its present value, which may be newer than the one shown; without one undo
+    the last change. It is done on the thread that writes, so that each key of a burst finds what the one before did,
+    and counts at once. A value that is refused is asked for `again`."""
     app = cast("Application", screen.app)
     location = screen.engine.location
 
     def write(memory: Memory, things: Sequence[Any]) -> Done:
-        change = plan(model.read_config(location))
-        if change is None:
+        config, made = model.read_config(location), _changes.setdefault(screen.engine, [])
+        if shown is not None:
+            value = config.find_value(shown.name) or shown
+            path = value.path if value.source in IN_FILES else configuration.user_settings_path()
+            change = Change(path, value.name, wanted(value))
+        elif made:
+            change = made.pop()
+        else:
             return Done("Nothing that was changed here is left to undo.", undo=False, level="warning")
-        text = change.before if undoes else change.after
+        before = config.find_value(change.name)
         try:
-            if text is None:
+            if change.text is None:
                 configuration.remove_setting(change.path, change.name)
             else:
-                configuration.write_setting(change.path, change.name, text)
+                configuration.write_setting(change.path, change.name, change.text)
         except MemorandaError:
-            if undoes:
-                _changes[screen.engine].append(change)
+            if shown is None:
+                made.append(change)
             if again is not None:
                 screen.later(again)
             raise
-        if not undoes:
-            _changes.setdefault(screen.engine, []).append(change)
+        if shown is not None:
+            text = _typed(before) if before is not None and before.path == change.path else None
+            made.append(change._replace(text=text))
         config = model.read_config(location)
         screen.later(app.configure_again)
         app.modeller.check_status(config)
         now = config.find_value(change.name)
         is_now = f"{change.name} is {value_text(now.value)}" if now is not None else change.name
-        where = f"{'taken out of' if text is None else 'written to'} {change.path}"
-        return Done(f"{'Undone: ' if undoes else ''}{is_now}: {where}", change.name, undo=not undoes)
+        where = f"{'taken out of' if change.text is None else 'written to'} {change.path}"
+        return Done(f"{'Undone: ' if shown is None else ''}{is_now}: {where}", change.name, undo=shown is not None)
 
     screen.perform(Action(FOLLOW, "change", does=write), [])
 

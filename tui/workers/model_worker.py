@@ -29,7 +29,6 @@ from store.librarian.model_selection import (
     why_no_model,
 )
 from store.librarian.structured_output import ModelStats
-from store.memory import Memory
 from tui.commands.search import MODEL_LOADING, reading_progress
 from tui.render.lines import format_count
 from tui.theme.line_filters import Piece
@@ -65,14 +64,6 @@ class Exchange:
         return int(time.monotonic() - self.began)
 
 
-def unindexed_words(memory: Memory) -> str:
-    """Return that some texts are not indexed yet, as a sentence; empty if all are, or none will be."""
-    found = Vectors(memory.database).read_status()
-    if not found.left or not (found.serving or found.building):
-        return ""
-    return f"{found.left:,} of {format_count(found.total, 'text')} are not indexed yet: ask again when they are."
-
-
 class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
@@ -87,7 +78,10 @@ class LibrarianWorker(Worker):
         them. It ends within `agent.patience`. Raises MemorandaError."""
         stopped = exchange.stop.is_set
         with self.memory() as memory:
-            exchange.unindexed = unindexed_words(memory)
+            status = Vectors(memory.database).read_status()
+            if status.left and (status.serving or status.building):  # otherwise none will be indexed
+                some = f"{status.left:,} of {format_count(status.total, 'text')}"
+                exchange.unindexed = f"{some} are not indexed yet: ask again when they are."
             limit = float(memory.config["agent.patience"])
             chat = model_selection.open_selected_model(
                 memory.config, cancelled=stopped, loading=lambda: progress(MODEL_LOADING), seconds=limit
