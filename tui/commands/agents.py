@@ -64,7 +64,8 @@ from tui.theme.escape import visible
 
 # mcp, agents, pause.
 
-LONGEST_PAUSE_MINUTES = 24 * 60  # maximum minutes of a pause
+# maximum minutes of a pause
+LONGEST_PAUSE_MINUTES = 24 * 60
 
 NO_AGENT_YET = (
     "No agent asked for anything here yet: memoranda connect lists those that can be connected. What agents wrote"
@@ -86,7 +87,8 @@ def mcp(call: Call, *, session: Annotated[str, Shown("KEY")] = "") -> Outcome:
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
             "See docs/agents.md for how to set it up.",
         )
-    from store.doors.mcp_opening import serve_mcp_client  # the types of the protocol take pydantic, 150 ms
+    # the types of the protocol take pydantic, 150 ms
+    from store.doors.mcp_opening import serve_mcp_client
 
     serve_mcp_client(call.location, session)
     return Outcome()
@@ -171,7 +173,7 @@ def _show_injection(one: Injection) -> Outcome:
     lines += ["", *one.text.split("\n"), ""]
     for citation, why in one.why.items():
         lines.append(f"{citation}  {why}{', used by the reply' if citation in one.used else ''}")
-    return Outcome(lines=[visible(line) for line in lines], data=lambda: one._asdict())
+    return Outcome(lines=[visible(line) for line in lines], data=one._asdict)
 
 
 GIT_CLIENT = "git"
@@ -331,11 +333,9 @@ def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome
 
 def _agent_place(call: Call, scope: str) -> ClientPlace:
     """Return where an agent is connected."""
-    root, shared = (
-        call.location.project or checkout_root(call.cwd) or os.path.abspath(call.cwd),
-        scope == "project",
-    )
-    command, program = _start_command(call, absolute=not shared), () if shared else hook_program()
+    root = call.location.project or checkout_root(call.cwd) or os.path.abspath(call.cwd)
+    command = _start_command(call, absolute=scope != "project")
+    program = () if scope == "project" else hook_program()
     return ClientPlace(scope, root, os.path.expanduser("~"), dict(os.environ), command, program)
 
 
@@ -426,7 +426,8 @@ def serve(
     host: listen on another address of this machine (127.0.0.1)
     yes: listen on an address that others reach, without asking
     """
-    try:  # its packages are an extra
+    # its packages are an extra
+    try:
         from tui.browser.server import Access, BrowserServer, application_command, is_loopback
     except ImportError:
         raise InvalidInput("What shows the application in a browser is not installed.", INSTALL_HINT) from None

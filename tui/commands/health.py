@@ -102,10 +102,14 @@ def health(
 # the figures
 
 
-TO_TERMINAL = "-"  # instead of a file: to the terminal
-PLOT_LINES = 8  # lines of a plot there
-PREVIEW_BESIDE = 96  # cells from which on the application's preview is beside its list, not below it
-LIST_PERCENT = 60  # percent of them that the list has
+# instead of a file: to the terminal
+TO_TERMINAL = "-"
+# lines of a plot there
+PLOT_LINES = 8
+# cells from which on the application's preview is beside its list, not below it
+PREVIEW_BESIDE = 96
+# percent of them that the list has
+LIST_PERCENT = 60
 
 
 def _plot(call: Call, file: str, yes: bool) -> Outcome:
@@ -130,7 +134,8 @@ def _plot(call: Call, file: str, yes: bool) -> Outcome:
 
 
 STATS_LABEL_CELLS, STATS_VALUE_CELLS = 14, 9
-CHART_CELLS = 24  # cells of the longest chart
+# cells of the longest chart
+CHART_CELLS = 24
 STATS_QUERY_CELLS = 60
 
 
@@ -223,7 +228,8 @@ def overview_lines(call: Call) -> list[str]:
 
 # the index
 
-RATE_AFTER_SECONDS = 2.0  # seconds from which on the rate is shown
+# seconds from which on the rate is shown
+RATE_AFTER_SECONDS = 2.0
 
 
 def _index(call: Call, what: str | None) -> Outcome:
@@ -248,7 +254,8 @@ def _index(call: Call, what: str | None) -> Outcome:
 
     def embed(cancelled: IsCancelled) -> None:
         nonlocal embedded
-        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
+        # only asking tells whether it is wanted
+        fallback = memory.config["embedding.fallback"] != "none"
         if fallback or is_embedding_due(memory) or uses_other_provider(memory):
             result = embed_waiting(memory, show_progress(call, "embedding"), cancelled, notes.append)
             if result is None:

@@ -41,9 +41,11 @@ from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID
 from tui.render.lines import agree_verb, format_count
 from tui.theme.escape import visible
 
-PROGRESS_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
+# minimum seconds between two updates of a pull's progress
+PROGRESS_SECONDS = 0.1
 PULL_BAR_CELLS = 20  # cells
-PROGRESS_PERCENT = 10  # percent between two progress lines without a terminal
+# percent between two progress lines without a terminal
+PROGRESS_PERCENT = 10
 MODEL_MODES = {
     "fast": "asked after an answer only, and never waited for",
     "smart": "asked before an answer too, for agent.seconds at most",

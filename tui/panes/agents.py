@@ -32,8 +32,10 @@ from tui.screens.plans import Plan
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 
-MOST_LISTED = 200  # maximum calls and texts listed
-REFRESH_SECONDS = 1.0  # seconds between two readings
+# maximum calls and texts listed
+MOST_LISTED = 200
+# seconds between two readings
+REFRESH_SECONDS = 1.0
 
 
 class AgentRow(NamedTuple):

@@ -31,14 +31,22 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.engine import Engine
 
-MEASURE_REST = 10  # pause before the figures are measured again, as a multiple of the time that it took
-PROGRESS_SECONDS = 0.1  # minimum seconds between two messages about a check
-QUICK = "quick"  # a check that leaves out what reads every record
-SUBJECT_CELLS = 11  # cells of the subject of a finding
-NAME_CELLS, VALUE_CELLS = 11, 8  # cells of a figure's name and of its value
-LONGEST_NAME = 16  # cells of a name beside its value; a longer one is above
-SHORT_NAME_CELLS = 8  # cells of the name in a narrow list
-NARROW_CELLS = 44  # cells below which names have less room and notes are omitted for charts
+# pause before the figures are measured again, as a multiple of the time that it took
+MEASURE_REST = 10
+# minimum seconds between two messages about a check
+PROGRESS_SECONDS = 0.1
+# a check that leaves out what reads every record
+QUICK = "quick"
+# cells of the subject of a finding
+SUBJECT_CELLS = 11
+# cells of a figure's name and of its value
+NAME_CELLS, VALUE_CELLS = 11, 8
+# cells of a name beside its value; a longer one is above
+LONGEST_NAME = 16
+# cells of the name in a narrow list
+SHORT_NAME_CELLS = 8
+# cells below which names have less room and notes are omitted for charts
+NARROW_CELLS = 44
 WORST_FIRST = {WRONG: ("✕ ", "removed"), NOTE: ("· ", "warning"), OK: ("✓ ", "added")}
 PAST_NOTE = "the rest is of now: the past has none of it"
 PLOTS = figure(
@@ -120,7 +128,8 @@ def _examine(reading: Reading, quick: bool) -> tuple[Finding, ...]:
 def _check_entries(known: Known) -> Iterator[Entry | Heading]:
     """Yield the row that looks for damage, and below it what was found."""
     yield Heading("checks")
-    check = "damage again" if known.check == "damage" else "damage"  # another than the last one
+    # another than the last one
+    check = "damage again" if known.check == "damage" else "damage"
     words = doctor_verdict(known.findings) if known.findings else "the file, history, every record"
     name = "Check again" if known.findings else "Check for damage"
     lines: list[StyledLine] = [
@@ -187,7 +196,8 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
         return row_lines([glyph], label, "", [(visible(one.note), "dim")] if one.note else [], width)
     above: list[RowLine] = []
     name = cells if width >= NARROW_CELLS else SHORT_NAME_CELLS
-    if cell_len(label) > name:  # a name is never shortened
+    # a name is never shortened
+    if cell_len(label) > name:
         above = row_lines([glyph], label, "dim", [], width)
         label, glyph = "", ("  ", "")
     room = width - 2 - name - 1  # beside the name

@@ -39,10 +39,14 @@ from tui.workers.engine import Engine
 from tui.workers.model_worker import ModelWorker, PullState, TrialState, model_status_forms
 
 FOLLOW = "preview.follow"
-AT_ONCE = ("bool", "choice")  # the kinds of settings that take their next value at once
-IN_FILES = ("user", "project")  # where a value is from that a file sets
-LONGEST_VALUE = 30  # cells of a value in the list
-NAME_CELLS = 20  # cells of the name of a row about the model, at least
+# the kinds of settings that take their next value at once
+AT_ONCE = ("bool", "choice")
+# where a value is from that a file sets
+IN_FILES = ("user", "project")
+# cells of a value in the list
+LONGEST_VALUE = 30
+# cells of the name of a row about the model, at least
+NAME_CELLS = 20
 THEMES = sorted([*BUILTIN_THEMES, *(theme.name for theme in HIGH_CONTRAST)])
 AGE_QUESTIONS = frozenset("stale fresh aging ageing age confirm confirmed old days 120 180".split())
 
@@ -346,7 +350,8 @@ def model_rows(
     if not absent and look.trouble is None and (look.version or look.models):
         yield Heading("Models", "that the server has")
         yield from (_model_row(found, one, stats) for one in look.models)
-        if not is_openai_server(look.address):  # that one has what it was started with
+        # that one has what it was started with
+        if not is_openai_server(look.address):
             fetch = ("↓", "accent")
             if look.find_model(USUAL_MODEL) is None:
                 words = "not there yet: 1.9 GB"
@@ -413,7 +418,8 @@ def follow_model_row(screen: ActionScreen, things: Sequence[ModelRow]) -> None:
     (row, *_), app = things, cast("Application", screen.app)
     modeller, config, (kind, _, name) = app.modeller, app.config, row.key.partition(" ")
     value = config.find_value(f"agent.{kind}")
-    if value is not None:  # agent.mode, agent.model
+    # agent.mode, agent.model
+    if value is not None:
         put_value(screen, value, name)
     elif kind == "install":
         screen.copy(row.words, "the line")
@@ -447,7 +453,8 @@ PANE = Pane(
     filtered="No setting has these words.",
     actions=(
         Action(FOLLOW, _enter_does, (SettingValue,), run=change_settings, looks=True),
-        Action("record.correct", "", (SettingValue,), run=change_settings, looks=True),  # the footer names Enter
+        # the footer names Enter
+        Action("record.correct", "", (SettingValue,), run=change_settings, looks=True),
         Action(
             "record.forget",
             "default",

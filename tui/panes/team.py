@@ -21,7 +21,8 @@ from tui.render.lines import StyledLine, format_count
 from tui.render.metrics import format_size
 from tui.theme.escape import visible
 
-MEMBER_RECORDS = 200  # records of one writer that are listed
+# records of one writer that are listed
+MEMBER_RECORDS = 200
 NOBODY_SHARES_HINT = (
     "Nobody shares yet. `memoranda team share work decisions` begins, and shows first what would leave this"
     " machine."
@@ -42,7 +43,8 @@ class TeamMember(NamedTuple):
 
 def read_team(reading: Reading) -> Loaded:
     """Read who shares, and what."""
-    if not has_shared_records(reading.memory):  # nothing is made to say so
+    # nothing is made to say so
+    if not has_shared_records(reading.memory):
         return Loaded(EntryRows([]))
     with Team(reading.memory) as team:
         here = {

@@ -31,7 +31,8 @@ from tui.render.lines import FACT_BADGES, KIND_GLYPHS, format_count
 # how a metric fares: its glyph, with its style
 GOOD, POOR = ("✓", "glyph-fresh"), ("⚠", "warning")
 KNOWN, UNKNOWN = ("•", "glyph-record"), ("·", "rule")
-CHART_STEPS = 24  # maximum searches whose durations are drawn
+# maximum searches whose durations are drawn
+CHART_STEPS = 24
 COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
 # where a metric leads → what is seen there, unless it says something else
 DESTINATIONS = {
@@ -107,8 +108,10 @@ def format_size(number: int) -> str:
 # Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
 # recoveries.
 
-MEAN_TOKENS = 3_000  # tokens of a request; above this mean the parts of a context need a look
-FEW_KEPT = 0.3  # share of requests to remember; below it too few are understood
+# tokens of a request; above this mean the parts of a context need a look
+MEAN_TOKENS = 3_000
+# share of requests to remember; below it too few are understood
+FEW_KEPT = 0.3
 
 
 def mean_figures(mean: float | None) -> Iterator[Figure]:
@@ -249,7 +252,8 @@ def format_duration(seconds: float) -> str:
     return f"{seconds:,.0f} s"
 
 
-QUICK_MS = 100  # maximum milliseconds of a good search
+# maximum milliseconds of a good search
+QUICK_MS = 100
 STATES_SAY = {
     "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
     "aging": f"Nobody confirmed these for {AGEING_DAYS['high'][0]} days or more. Agents are still sent them, with a "
@@ -299,7 +303,8 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             STATES_SAY[state],
             *([f"{pinned}, and will not age."] if state == "fresh" and found.pinned else []),
             *_change_sentence(state, came),
-            share=number / total,  # one scale: a full bar is all facts
+            # one scale: a full bar is all facts
+            share=number / total,
             note=f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
             sign=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
             **(lists if number else {}),
@@ -566,8 +571,10 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
 # Trends as columns: in lines of text for a terminal, and as an SVG picture. No library: those for terminals paint
 # colours of their own, which neither themes nor NO_COLOR reach.
 
-AXIS_CELLS = 8  # cells of the numbers at the left
-PLOT_WIDTH, PLOT_HEIGHT, PLOT_GAP = 640, 180, 60  # of a plot in the picture, and between two
+# cells of the numbers at the left
+AXIS_CELLS = 8
+# of a plot in the picture, and between two
+PLOT_WIDTH, PLOT_HEIGHT, PLOT_GAP = 640, 180, 60
 
 
 def draw_trend(trend: Trend, width: int, height: int) -> list[str]:

@@ -36,7 +36,8 @@ from tui.workers.background import Worker
 
 # Answer the librarian's questions, each on a thread with its own connection and model client.
 
-KEPT_EXCHANGES = 30  # maximum exchanges of one conversation
+# maximum exchanges of one conversation
+KEPT_EXCHANGES = 30
 
 
 @dataclass
@@ -79,7 +80,8 @@ class LibrarianWorker(Worker):
         stopped = exchange.stop.is_set
         with self.memory() as memory:
             status = Vectors(memory.database).read_status()
-            if status.left and (status.serving or status.building):  # otherwise none will be indexed
+            # otherwise none will be indexed
+            if status.left and (status.serving or status.building):
                 some = f"{status.left:,} of {format_count(status.total, 'text')}"
                 exchange.unindexed = f"{some} are not indexed yet: ask again when they are."
             limit = float(memory.config["agent.patience"])
@@ -99,7 +101,8 @@ class LibrarianWorker(Worker):
                 )
 
 
-PULL_UPDATE_SECONDS = 0.1  # minimum seconds between two updates of a pull's progress
+# minimum seconds between two updates of a pull's progress
+PULL_UPDATE_SECONDS = 0.1
 
 
 @dataclass(eq=False)
@@ -134,16 +137,16 @@ class ModelWorker:
         self._changed = changed
         self._closed = Event()
         self._looking = False
-        self._asked: Config | None = None  # to check next, after the current check
+        # to check next, after the current check
+        self._asked: Config | None = None
         self.status: ModelStatus | None = None
         self.pull: PullState | None = None
         self.trial: TrialState | None = None
 
     def close(self) -> None:
         """End all threads."""
-        if (
-            ModelWorker.latest is self
-        ):  # it holds the application, whose file must not be closed with the interpreter
+        # it holds the application, whose file must not be closed with the interpreter
+        if ModelWorker.latest is self:
             ModelWorker.latest = None
         self._closed.set()
         self.stop_pull()
@@ -252,7 +255,8 @@ class ModelWorker:
 # room.
 
 MODEL_ACTION = "go('settings', 'model')"
-STATUS_NAME_CELLS = 18  # maximum cells of a model's name
+# maximum cells of a model's name
+STATUS_NAME_CELLS = 18
 
 
 def model_status_forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
@@ -266,7 +270,8 @@ def model_status_forms(modeller: ModelWorker, faring: ModelStats) -> list[list[P
     elif found is None:
         forms = []
     elif not found.model:
-        forms = [[("no model", "$dim")]]  # no count of waiting requests: there may never be a model
+        # no count of waiting requests: there may never be a model
+        forms = [[("no model", "$dim")]]
     else:
         name = short_model_name(found.model)
         state = "working" if faring.working or modeller.trying else found.state
