@@ -504,8 +504,6 @@ def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcom
         lines.append(
             "A memory that stays is nobody's for a later installation: memoranda import --adopt --whole takes it again."
         )
-    elif stays:
-        lines.append(stays[-1])
     return Outcome("Taken back: agents and git are as they were.", data, [*lines, UNINSTALL_PROGRAM])
 
 

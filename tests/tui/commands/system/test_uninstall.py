@@ -10,6 +10,7 @@ import pytest
 from store.base import location
 from store.base import state_files as installation
 from store.base.errors import Declined
+from store.config.configuration import user_settings_path
 from store.memory import Memory
 from tui.commands.agents import uninstall
 from tui.commands.call import Call
@@ -58,3 +59,11 @@ def test_the_state_goes_and_the_memory_stays(project: Path, yes: bool) -> None:
     assert any("memoranda import --adopt --whole" in line for line in outcome.lines)
     again = uninstall(session(project)[0])
     assert again.message == "There is nothing of Memoranda outside of its memories."
+
+
+def test_what_stays_is_said_once(project: Path) -> None:
+    (project / ".memoranda" / "memory.db").unlink()
+    Path(user_settings_path()).parent.mkdir(parents=True, exist_ok=True)
+    Path(user_settings_path()).write_text("")
+    lines = uninstall(session(project)[0], yes=True).lines
+    assert f"stays  {user_settings_path()}" in lines and len(lines) == len(set(lines))
