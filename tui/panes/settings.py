@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
@@ -89,13 +90,13 @@ def read_settings(reading: Reading) -> Loaded:
 
 def _find(entries: Iterable[Entry | Heading], words: Sequence[str]) -> list[Entry | Heading]:
     """Return the entries that have all these words, and the headings of any."""
-    found: list[Entry | Heading] = []
-    for one in (*entries, Heading("")):
-        if isinstance(one, Heading) and found and isinstance(found[-1], Heading):
-            found.pop()
-        if isinstance(one, Heading) or all(word in _words_of(one.thing).lower() for word in words):
-            found.append(one)
-    return found[:-1]
+    found = [
+        one
+        for one in entries
+        if isinstance(one, Heading) or all(word in _words_of(one.thing).lower() for word in words)
+    ]
+    pairs = pairwise([*found, Heading("")])
+    return [one for one, after in pairs if isinstance(one, Entry) or isinstance(after, Entry)]
 
 
 def _words_of(thing: SettingValue | ModelRow | str) -> str:
@@ -151,15 +152,11 @@ def describe_setting(value: SettingValue) -> list[StyledLine]:
 
 def ageing_rule() -> str:
     """Return how facts grow old, for who looks for a setting of that."""
-    days: dict[int, list[str]] = {}
-    for confidence, thresholds in AGEING_DAYS.items():
-        days.setdefault(thresholds[2], []).append(confidence)
-    (first, among), *others = [(number, " or ".join(which)) for number, which in days.items()]
-    rest = "".join(f", {number} if it is {which}" for number, which in others)
+    high, medium = AGEING_DAYS["high"][2], AGEING_DAYS["medium"][2]
     return (
-        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {first} days if its confidence"
-        f" is {among}{rest}. {key_name('record.confirm')} confirms a fact; {key_name('record.pin')} pins it, so that"
-        " it never ages."
+        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {high} days if its confidence"
+        f" is high, {medium} if it is medium or low. {key_name('record.confirm')} confirms a fact;"
+        f" {key_name('record.pin')} pins it, so that it never ages."
     )
 
 
