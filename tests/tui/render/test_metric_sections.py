@@ -7,7 +7,7 @@ import pytest
 
 from store.upkeep.metrics import SearchFigures
 from tui.render import metrics
-from tui.render.metrics import GOOD, KNOWN, draw_steps
+from tui.render.metrics import GOOD, KNOWN, draw_steps, format_percent
 
 
 @pytest.mark.parametrize(("share", "state"), [(1.0, GOOD), (0.9, GOOD), (0.89, KNOWN), (0.0, KNOWN)])
@@ -24,12 +24,6 @@ def test_one_fact_was_learned_and_two_were() -> None:
 def test_numbers_are_told_as_people_do() -> None:
     told = [metrics.format_duration(seconds) for seconds in (0, 59, 60, 300, 7_199, 7_200, 86_400, 172_800)]
     assert told == ["0 s", "59 s", "1 min", "5 min", "120 min", "2 h", "24 h", "2 d"]
-    assert [metrics.format_percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == [
-        "0 %",
-        "<1 %",
-        "50 %",
-        ">99 %",
-        "100 %",
-    ]
+    assert [format_percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
     assert draw_steps((0, 50, 100)) == "▁▅█" and draw_steps(()) == "" and draw_steps((0, 0)) == "▁▁"
     assert len(draw_steps(range(100))) == 24 and draw_steps((1, 2, 9), 2) == "▃█"
