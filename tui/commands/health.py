@@ -169,17 +169,11 @@ def _show_figures(call: Call) -> Outcome:
     """Count what there is, and measure how the memory fares."""
     numbers, measures = memory_figures(call), measure(call.memory)
     width = max(map(len, numbers))
-    return Outcome(
-        data=lambda: {**numbers, "health": asdict(measures)},
-        lines=[
-            *(
-                f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}"
-                for name, value in numbers.items()
-            ),
-            "",
-            *stats_lines(metric_sections(measures, past=bool(call.memory.database.moment))),
-        ],
-    )
+    lines = []
+    for name, value in numbers.items():
+        lines.append(f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}")
+    lines += ["", *stats_lines(metric_sections(measures, past=bool(call.memory.database.moment)))]
+    return Outcome(data=lambda: {**numbers, "health": asdict(measures)}, lines=lines)
 
 
 def memory_figures(call: Call) -> dict[str, object]:
@@ -272,10 +266,8 @@ def _index(call: Call, what: str | None) -> Outcome:
         try:
             rows = check_text_index(memory.database)
         except ForeignFile:
-            raise Conflict(
-                "The search index does not agree with the records.",
-                "memoranda health --index rebuild mends it.",
-            ) from None
+            mends = "memoranda health --index rebuild mends it."
+            raise Conflict("The search index does not agree with the records.", mends) from None
         said = f"The index agrees with the records: {format_count(rows, 'record')}."
     stopped = stopped or (works and _work_until_stopped(embed, notes))
     left, _ = Vectors(memory.database).pending_counts()

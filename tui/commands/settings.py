@@ -111,7 +111,7 @@ def _write_setting(place: Location, name: str, value: str | None, project: bool)
             raise NotFound(f"{name} is not set in {path}.", "See `memoranda config`.")
         done = f"Removed {name} from {path}."
     else:
-        _check_setting_name(name)
+        _find_setting(name)
         done = f"{name} is now {value_text(write_setting(path, name, value))}, in {path}."
     found = read_config(place)
     try:
@@ -148,10 +148,9 @@ def _allow_project(call: Call, unset: bool, yes: bool) -> Outcome:
     return Outcome(f"{path} is allowed{',' if kept else ''} {said}", lambda: {"path": path, "allowed": lines})
 
 
-def _check_setting_name(name: str) -> None:
-    """Raise InvalidInput if there is no such setting and no key of that id."""
-    find_setting(name)
-    key = name.removeprefix(KEYS_PREFIX)
+def _find_setting(name: str) -> Setting:
+    """Return the setting of a name, or of a key. Raise InvalidInput if there is none."""
+    setting, key = find_setting(name), name.removeprefix(KEYS_PREFIX)
     if key != name and key in FIXED_KEYS:
         raise InvalidInput(f"{key} cannot have other keys: {FIXED_KEYS[key]} needs it as it is.")
     if key != name and key not in KEYS_BY_ID:
@@ -159,12 +158,12 @@ def _check_setting_name(name: str) -> None:
             f"There is no key “{key[:40]}”.",
             format_suggestion(key, KEYS_BY_ID).strip() or f"There are {', '.join(KEYS_BY_ID)}.",
         )
+    return setting
 
 
 def _find_value(found: Config, name: str) -> SettingValue:
     """Return a setting or a key, remapped or default. Raises InvalidInput."""
-    _check_setting_name(name)
-    setting = find_setting(name)
+    setting = _find_setting(name)
     return found.find_value(name) or SettingValue(setting, default_value(setting), "default", "")
 
 
@@ -212,11 +211,8 @@ def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
 def _setting_lines(value: SettingValue) -> list[str]:
     """Return what there is to say about a setting: its value, meaning and source."""
     setting = value.setting
-    lines = [
-        f"{value.name} is {value_text(value.value)}",
-        f"{setting.meaning}.",
-        f"It takes {setting.allowed_values}.",
-    ]
+    lines = [f"{value.name} is {value_text(value.value)}", f"{setting.meaning}."]
+    lines.append(f"It takes {setting.allowed_values}.")
     where = f"${value.path}" if value.source == "environment" else visible(value.path)
     lines.append(f"Set in {where}." if value.path else "It is as it comes: no file sets it.")
     if setting.variable and value.source != "environment":

@@ -383,15 +383,14 @@ def _model_row(found: ModelStatus, one: InstalledModel, stats: ModelStats) -> Mo
 
 def _pull_row(pull: PullState) -> ModelRow:
     """Return the row of a pull: how far it is, or how it ended."""
-    far, trouble, more = pull.far, pull.trouble, list[str]()
+    far, trouble = pull.far, pull.trouble
     if not pull.ended:
         words = f"{pull.name}  {model.pull_words(far, pull.pace)}"
         return ModelRow("stop", "Stop the pull", words, [words], ("↓", "accent"), "stops it")
-    words, sign = "is there.", ("✓", "added")
+    words, sign, more = "is there.", ("✓", "added"), list[str]()
     if trouble is not None and trouble.kind == "stopped":
         share = f" at {100 * far.done // far.total} %" if far.total else ""
-        words = f"Stopped{share}; pulled again, it continues from there."
-        sign = ("✕", "warning")
+        words, sign = f"Stopped{share}; pulled again, it continues from there.", ("✕", "warning")
     elif trouble is not None:
         words, sign, more = "could not be fetched.", ("✕", "removed"), [trouble.message, f"Next  {trouble.next}"]
     return ModelRow("stop", pull.name, words, [words, *more], sign, "takes this away")
@@ -399,14 +398,13 @@ def _pull_row(pull: PullState) -> ModelRow:
 
 def _trial_row(trial: TrialState | None) -> ModelRow:
     """Return the row of a trial: how it went, or that Enter tries the model."""
-    lines = ["It is asked something small, which says how quick it is."]
-    enter = "tests it"
+    lines, enter = ["It is asked something small, which says how quick it is."], "tests it"
     if trial is not None and trial.trouble is not None:
         lines = [trial.trouble.message, trial.trouble.next]
+    elif trial is not None and trial.tried is not None:
+        lines = model.trial_lines(trial.tried)
     elif trial is not None:
-        lines, enter = (
-            ([TEST_WORDS], "stops it") if trial.tried is None else (model.trial_lines(trial.tried), enter)
-        )
+        lines, enter = [TEST_WORDS], "stops it"
     return ModelRow("test", "Test the model", lines[0], lines, ("?", "accent"), enter)
 
 
