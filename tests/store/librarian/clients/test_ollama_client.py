@@ -28,7 +28,7 @@ from store.librarian.chat import (
     RateMeter,
 )
 from store.librarian.model_selection import probe_model, read_model_status, read_server_info
-from tui.commands.model import _status_json, model_status_lines, pull_words, trial_lines
+from tui.commands.settings import _status_json, model_status_lines, pull_words, trial_lines
 
 
 @pytest.fixture

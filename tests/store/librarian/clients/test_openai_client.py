@@ -23,7 +23,7 @@ from store.librarian.librarian import run_trial
 from store.librarian.model_selection import read_model_status, read_server_info
 from store.librarian.structured_output import ModelStats
 from store.upkeep.checks import check_agent_model
-from tui.commands.model import lacks_ollama, server_words
+from tui.commands.settings import lacks_ollama, server_words
 from tui.panes.pane import Heading
 from tui.panes.settings import model_rows
 from tui.workers.model_worker import ModelWorker

@@ -21,7 +21,7 @@ from store.librarian import structured_output as usage_stats
 from store.librarian.model_selection import USUAL_MODEL
 from store.memory import Memory
 from tui import cli
-from tui.commands.model import NO_CALLS, WORKS_WITHOUT_MODEL, format_bytes, format_seconds
+from tui.commands.settings import NO_CALLS, WORKS_WITHOUT_MODEL, format_bytes, format_seconds
 
 
 @pytest.fixture
