@@ -243,10 +243,9 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
 
 def _team_line(one: ReplicaTeam) -> str:
     """Return a line about what of a team may be read."""
-    parts = [format_count(one.facts, "fact"), format_count(one.decisions, "decision")]
-    if one.forgotten:
-        parts.append(f"{one.forgotten:,} forgotten, not shown")
-    return f"{visible(one.name)}: {', '.join(parts)}"
+    forgotten = f", {one.forgotten:,} forgotten, not shown" if one.forgotten else ""
+    known = f"{format_count(one.facts, 'fact')}, {format_count(one.decisions, 'decision')}"
+    return f"{visible(one.name)}: {known}{forgotten}"
 
 
 def _replica_fields(one: ReplicaRecord) -> dict[str, str]:
@@ -340,10 +339,10 @@ def _share_status(memory: Memory, team: Team) -> Outcome:
         if is_personal_memory(memory.database.path):
             every += f"; {SHARE_GLOBAL}: of these domains what holds in every project too"
         said = f"Nothing is shared. Choose what is, and see it first: memoranda team share work {SHARE_DECISIONS}"
-        return Outcome(said, lambda: _share_json(choice, []), [f"What can be: {every}."])
+        return Outcome(said, partial(_share_json, choice, []), [f"What can be: {every}."])
     waiting = f"{format_count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
     said = f"Shared through {team.remote}: {choice_words(choice.as_text())}; {waiting}."
-    return Outcome(said, lambda: _share_json(choice, new), share_preview(new))
+    return Outcome(said, partial(_share_json, choice, new), share_preview(new))
 
 
 def choice_words(choice: str) -> str:

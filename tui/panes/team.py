@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import format_age
@@ -31,84 +30,68 @@ EXCHANGE = "Exchange now"
 EXCHANGE_HINT = "Sends what you share, and receives what others shared: now, and not only every few minutes."
 
 
-class TeamMember(NamedTuple):
-    """One stream, whether its writer is oneself (see `Team.you_label`), the bytes that it takes here, and the records
-    of its writer: of each what is known, and its citation here, empty without one."""
-
-    state: StreamState
-    you: str
-    bytes: int
-    records: list[tuple[SharedRecord, str]]
-
-
 def read_team(reading: Reading) -> Loaded:
     """Read who shares, and what."""
     # nothing is made to say so
     if not has_shared_records(reading.memory):
         return Loaded(EntryRows([]))
+    now, entries, wrong = reading.memory.now, list[Entry](), 0
     with Team(reading.memory) as team:
         here = {
             one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held_records()
         }
-        members = []
         for state, _ in team.members():
+            wrong += bool(state.said)
             you, size = team.you_label(state.writer), team.stream_size(state)
             records = [(record, here.get(record.id, "")) for record in team.writer_records(state.writer)]
-            members.append(TeamMember(state, you, size, records))
-    now = reading.memory.now
-    entries = [
-        Entry(one.state.writer, one, partial(draw_member, one, now), partial(describe_member, one))
-        for one in members
-    ]
-    draw = partial(row_lines, [("⇄ ", "accent")], EXCHANGE, "", [])
-    report = reading.engine.team.report
-    hint: list[StyledLine] = [[(EXCHANGE_HINT, "")], [], *([(line, "warning")] for line in report)]
-    entries.append(Entry(EXCHANGE, EXCHANGE, draw, lambda: hint))
-    wrong = sum(bool(one.state.said) for one in members)
+            draw = partial(draw_member, state, you, len(records), now)
+            entries.append(Entry(state.writer, state, draw, partial(describe_member, state, you, size, records)))
+    invite = partial(row_lines, [("⇄ ", "accent")], EXCHANGE, "", [])
+    hint: list[StyledLine] = [[(EXCHANGE_HINT, "")], []]
+    hint += [[(line, "warning")] for line in reading.engine.team.report]
+    says = [(f"{wrong:,} with something wrong", "$text-warning")] if wrong else []
     return Loaded(
-        EntryRows(entries),
-        says=[(f"{wrong:,} with something wrong", "$text-warning")] if wrong else [],
-        size=len(members),
+        EntryRows([*entries, Entry(EXCHANGE, EXCHANGE, invite, lambda: hint)]), says=says, size=len(entries)
     )
 
 
-def draw_member(one: TeamMember, now: str, width: int) -> list[RowLine]:
-    """Draw a writer: who it is, how much they shared and when, or what is wrong."""
-    name = visible(one.state.name or one.state.writer) + (f" ({one.you})" if one.you else "")
-    if one.state.said:
-        return row_lines([("⚠ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
-    about = visible(f"{format_count(len(one.records), 'record')} · {format_age(now, one.state.at)}")
+def draw_member(state: StreamState, you: str, records: int, now: str, width: int) -> list[RowLine]:
+    """Draw a writer, `you` or somebody else: who it is, how much they shared and when, or what is wrong."""
+    name = visible(state.name or state.writer) + (f" ({you})" if you else "")
+    if state.said:
+        return row_lines([("⚠ ", "removed")], name, "bold", [(visible(state.said), "warning")], width)
+    about = visible(f"{format_count(records, 'record')} · {format_age(now, state.at)}")
     return row_lines([("● ", "added")], name, "bold", [(about, "dim")], width)
 
 
-def describe_member(one: TeamMember) -> list[StyledLine]:
-    """Return the lines about a writer."""
-    state = one.state
-    parts = (format_count(state.seq, "operation"), format_size(one.bytes) if one.bytes else "")
+def describe_member(
+    state: StreamState, you: str, size: int, records: Sequence[tuple[SharedRecord, str]]
+) -> list[StyledLine]:
+    """Return the lines about a writer: the bytes of the stream here, and each record with its citation here, empty
+    without one."""
+    parts = (format_count(state.seq, "operation"), format_size(size) if size else "")
     lines: list[StyledLine] = [
         [(state.name or "(no name)", "title"), (f"  {state.writer}", "dim")],
         [(f"{', '.join(filter(None, parts))}, the last received {state.at[:16].replace('T', ' ')}", "dim")],
     ]
     if state.said:
         lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]
-    signed = (
-        f"Signed by {state.key}."
-        if state.key
-        else "Not signed: whoever may push to the remote could have written it."
-    )
+    signed = "Not signed: whoever may push to the remote could have written it."
+    if state.key:
+        signed = f"Signed by {state.key}."
     lines += [[], [(signed, "")]]
-    if not one.you:
+    if not you:
         words = choice_words(state.believed)
         taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."
         lines += [[], [(taken, "")]]
     lines.append([])
-    for record, citation in one.records[:MEMBER_RECORDS]:
+    for record, citation in records[:MEMBER_RECORDS]:
         text = str(record.shown_value("fact" if record.kind == "fact" else "title") or "")
         note = record.status if record.status != "active" else "several texts" if record.conflicts() else ""
         here = citation or "not taken"
         lines.append([(f"{here:<10} ", "cite" if citation else "dim"), (text, ""), (f"  {note}", "warning")])
-    if len(one.records) > MEMBER_RECORDS:
-        lines.append([(f"… and {len(one.records) - MEMBER_RECORDS:,} more", "dim")])
+    if len(records) > MEMBER_RECORDS:
+        lines.append([(f"… and {len(records) - MEMBER_RECORDS:,} more", "dim")])
     return lines
 
 

@@ -640,9 +640,7 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
     for mark in (0, most / 2, most):
         y = base - PLOT_HEIGHT * mark / most
         parts.append(f'<line x1="60" x2="{60 + PLOT_WIDTH}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
-        parts.append(
-            f'<text x="54" y="{y + 4:.1f}" text-anchor="end" fill="#555">{_format_value(mark, trend.unit)}</text>'
-        )
+        parts.append(_svg_text(54, y + 4, _format_value(mark, trend.unit), "end"))
     for index, (label, value) in enumerate(zip(trend.labels, trend.values, strict=True)):
         if value:
             tall = PLOT_HEIGHT * value / most
@@ -651,11 +649,12 @@ def _svg_plot(trend: Trend, top: int) -> list[str]:
                 f' height="{tall:.1f}" fill="#0b6"><title>{escape(label)}: '
                 f"{_format_value(value, trend.unit)}</title></rect>"
             )
-    ends = ((60, "start", trend.labels[0]), (60 + PLOT_WIDTH, "end", trend.labels[-1]))
-    parts += [
-        f'<text x="{x}" y="{base + 16}" text-anchor="{at}" fill="#555">{label}</text>' for x, at, label in ends
-    ]
-    return parts
+    first, last = trend.labels[0], trend.labels[-1]
+    return [*parts, _svg_text(60, base + 16, first), _svg_text(60 + PLOT_WIDTH, base + 16, last, "end")]
+
+
+def _svg_text(x: int, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}" fill="#555">{text}</text>'
 
 
 def _column_cell(value: float | None, most: float, row: int, height: int) -> str:
@@ -666,9 +665,7 @@ def _column_cell(value: float | None, most: float, row: int, height: int) -> str
 
 def _axis_top(most: float) -> float:
     """Return the top of the axis: the next number of a single digit, or its half, that is no lower."""
-    step: float = 1
-    while step * 10 <= most:
-        step *= 10
+    step: float = 10 ** (len(str(int(most))) - 1)
     return next(step * factor for factor in (1, 2, 5, 10) if step * factor >= most)
 
 
