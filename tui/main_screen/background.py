@@ -7,15 +7,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol, cast
+from typing import TypeVar
 
-from textual.app import App
 from textual.message_pump import MessagePump
 from textual.widgets import Input
 
 from store.base.errors import MemorandaError
 from store.base.models import Checkpoint
-from store.learning.rule_pass import RulePassResult
 from store.librarian.structured_output import ModelStats, read_model_stats
 from store.sync.sync import SyncReport
 from tui.commands.record_lines import sync_message
@@ -30,11 +28,16 @@ from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.workers.engine import Engine
 from tui.workers.first_start import Ledger
-from tui.workers.model_worker import ModelWorker, PullState, model_status_forms
+from tui.workers.model_worker import PullState, model_status_forms
+
+Result = TypeVar("Result")
 
 
-class BackgroundTask(Protocol):
+class BackgroundTask:
     """A background task: started after the first rows, polled twice a second, shown in the top line."""
+
+    def __init__(self, host: SearchingScreen) -> None:
+        self.host = host
 
     def start(self) -> None:
         """Start, after the first rows are shown."""
@@ -44,9 +47,28 @@ class BackgroundTask(Protocol):
 
     def pieces(self) -> Sequence[Piece]:
         """Return the pieces for the top line; empty if there is nothing to show."""
+        return ()
 
     def leave(self) -> bool:
         """Stop what Escape can stop; return whether there was something."""
+        return False
+
+    # on worker threads
+
+    def say(self, text: str, level: str = "information") -> None:
+        self.host.later(self.host.say, text, level)
+
+    def warn(self, text: str) -> None:
+        self.say(text, "warning")
+
+    def attempt(self, work: Callable[[Engine], Result], refused: str = "") -> Result | None:
+        """Do work on the memory; where it cannot be done, say so, `refused` and why, and return None."""
+        engine = self.host.opened
+        try:
+            return work(engine) if engine is not None else None
+        except MemorandaError as error:
+            self.warn(f"{refused}{error}")
+            return None
 
 
 POLL_SECONDS = 0.5  # seconds between two polls
@@ -57,9 +79,9 @@ POLLS_AT_REST, GLANCE_SECONDS = 20, 2.0
 SELDOM_FACTOR = 10  # factor of the polls between two of what nobody misses at rest
 
 
-def polls_at_pace(polls: int, app: App[Any]) -> int:
+def polls_at_pace(polls: int, app: Application) -> int:
     """Return the polls between two of what is done every so many, and SELDOM_FACTOR times less often at rest."""
-    return polls * SELDOM_FACTOR if cast("Application", app).resting else polls
+    return polls * SELDOM_FACTOR if app.resting else polls
 
 
 class Polling:
@@ -143,12 +165,10 @@ RECOVER_ACTION = "start('checkpoint.recover')"
 POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
 
 
-class CheckpointController:
+class CheckpointController(BackgroundTask):
     """Creates due checkpoints and imports new turns of conversations."""
 
-    def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
-        self.offered: Checkpoint | None = None  # where a session broke off, until it was read
+    offered: Checkpoint | None = None  # where a session broke off, until it was read
 
     def start(self) -> None:
         self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
@@ -170,16 +190,8 @@ class CheckpointController:
         said = f"session broke off: {key_name('checkpoint.restore')}{does} "
         return [(said, "$text-warning", RECOVER_ACTION)]
 
-    def leave(self) -> bool:
-        return False
-
     def _look_for_offer(self) -> None:
-        engine = self.host.opened
-        try:
-            found = engine.upkeep.offered_checkpoint() if engine is not None else None
-        except MemorandaError as error:
-            self.host.later(self.host.say, str(error), "warning")
-            return
+        found = self.attempt(lambda engine: engine.upkeep.offered_checkpoint())
         if found is not None:
             self.host.later(self.offer, found)
 
@@ -191,38 +203,27 @@ class CheckpointController:
             return
         self.offered = found
         self.host.draw_top()
-        if self.host.app.config["plain"]:  # type: ignore[attr-defined]
+        if self.host.application.config["plain"]:
             self.host.say(
                 f"A session broke off at {found.citation}: {key_name('checkpoint.restore')} recovers it."
             )
 
     def _see_if_read(self, offered: Checkpoint) -> None:
-        engine = self.host.opened
-        if engine is None or not any(
-            one.recovered_at is None for one in engine.present.checkpoints.get_many([offered.id])
-        ):
+        found = self.host.engine.present.checkpoints.get_many([offered.id])
+        if all(one.recovered_at is not None for one in found):
             self.offered = None
             self.host.draw_top()
 
     def _import(self) -> None:
-        engine = self.host.opened
-        try:
-            result = engine.bringer.ingest_grown() if engine is not None else {}
-        except MemorandaError as error:
-            result = {"trouble": str(error)}
+        refused = "Not all conversations could be brought in: "
+        result = self.attempt(lambda engine: engine.bringer.ingest_grown(), refused) or {}
         if trouble := result.get("trouble"):
-            text = f"Not all conversations could be brought in: {trouble}"
-            self.host.later(self.host.say, text, "warning", 8)
+            self.warn(f"{refused}{trouble}")
         if isinstance(added := result.get("added"), int) and added:
-            self.host.later(self.host.say, f"Brought in {format_count(added, 'turn')} of conversations.")
+            self.say(f"Brought in {format_count(added, 'turn')} of conversations.")
 
     def _take_due(self) -> None:
-        engine = self.host.opened
-        try:
-            if engine is not None:
-                engine.upkeep.take_due_checkpoint()
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"No checkpoint could be taken: {error}", "warning")
+        self.attempt(lambda engine: engine.upkeep.take_due_checkpoint(), "No checkpoint could be taken: ")
 
 
 GIT_POLLS = 4  # polls between two checks for git changes
@@ -232,43 +233,35 @@ EVIDENCE_POLLS = 60  # polls between two looks at what facts and decisions rest 
 MANY_READ = 200  # commits or documents; from this many on, progress is shown
 
 
-class UpkeepController:
+class UpkeepController(BackgroundTask):
     """Indexes documents, reads git and creates backups, on worker threads."""
 
-    def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
-        self._git_is_read = True  # or checked
-        self._welcomed = False
+    _git_is_read = True  # or checked
+    _welcomed = False
 
     def start(self) -> None:
         self.read_documents(first=True)
         self._look_after_backups(make=False)
 
     def poll(self, count: int) -> None:
-        engine = self.host.opened
+        engine, app = self.host.opened, self.host.application
         if engine is None:
             return
-        engine.documents.resting = self.host.app.resting  # type: ignore[attr-defined]
-        app = self.host.app
+        engine.documents.resting = app.resting
         if count % polls_at_pace(BACKUP_POLLS, app) == 0:
             self._look_after_backups(make=True)
         if count % polls_at_pace(EVIDENCE_POLLS, app) == 0:
-            self.host.in_background(
-                lambda: self._idle(engine), "evidence", "look at the evidence, and write the daily log"
-            )
+            self.host.in_background(self._idle, "evidence", "look at the evidence, and write the daily log")
         if count % GIT_POLLS == 0 and not self._git_is_read:
             self._git_is_read = True
             if count % polls_at_pace(SETTINGS_POLLS, app):
                 # not a worker of Textual's, which costs ten times what it looks at
                 looked = asyncio.get_running_loop().run_in_executor(None, engine.upkeep.git_moved)
-                looked.add_done_callback(partial(self._git_looked_at, engine))
+                looked.add_done_callback(self._git_looked_at)
             else:
-                self._read_git(engine)
+                self._read_git()
             if engine.documents.is_scan_due(engine.present):
                 self.read_documents()
-
-    def pieces(self) -> Sequence[Piece]:
-        return ()
 
     def leave(self) -> bool:
         if self.host.opened is None or not self.host.opened.upkeep.stop_reading_git():
@@ -279,141 +272,100 @@ class UpkeepController:
     def read_git_first(self, engine: Engine) -> None:
         """Read git for the first time, then show the welcome if the memory is new. Runs on the thread that opened the
         memory."""
-        self._catch_up(engine)
-        self._verify(engine)
-        self.host.later(self._git_was_read)
-        if engine.created:
-            self._read_ledger(engine)
+        self._catch_up()
+        self._verify()
+        self._git_is_read = False
+        ledger = self.attempt(lambda engine: engine.ledger()) if engine.created else None
+        if ledger is not None:
+            self.host.later(self._welcome, engine, ledger)
 
     def _is_left_to_welcome(self, engine: Engine) -> bool:
         """Tell whether the welcome, which is shown later, reports what was read."""
         return engine.created and not self._welcomed
 
+    def _show_progress(self, reading: str, stops: str, done: int, total: int) -> None:
+        """Show how far it is, where much is to be read."""
+        if total > MANY_READ:
+            status = f"reading {reading} {done:,} of {total:,}{stops}" if done < total else ""
+            self.host.later(self.host.set_status, status)
+
     def read_documents(self, first: bool = False) -> None:
         """Index changed documents; with `first`, also whenever they change from then on."""
-        self.host.in_background(
-            lambda: self._read_documents(first), "documents", "read the documents that changed"
-        )
 
-    def _read_documents(self, first: bool) -> None:
-        engine = self.host.opened
-        if engine is None:
-            return
-
-        def progress(done: int, total: int) -> None:
-            if total > MANY_READ:
-                text = f"reading documents {done:,} of {total:,}" if done < total else ""
-                self.host.later(self.host.set_status, text)
-
-        def trouble(sentence: str) -> None:
-            self.host.later(self.host.say, sentence, "warning", 8)
-
-        engine.documents.synced = self._report_sync
-        try:
-            result = engine.documents.scan_documents(progress, trouble)
+        def read(engine: Engine) -> None:
+            engine.documents.synced = self._report_sync
+            progress = partial(self._show_progress, "documents", "")
+            result = engine.documents.scan_documents(progress, self.warn)
             if first:
-                engine.documents.watch(trouble)
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"The documents could not be read: {error}", "warning")
-            return
-        if first and result is not None and result.new and not self._is_left_to_welcome(engine):
-            self.host.later(self.host.say, f"Read {format_count(result.new, 'new document')}.")
+                engine.documents.watch(self.warn)
+            if first and result is not None and result.new and not self._is_left_to_welcome(engine):
+                self.say(f"Read {format_count(result.new, 'new document')}.")
+
+        work = partial(self.attempt, read, "The documents could not be read: ")
+        self.host.in_background(work, "documents", "read the documents that changed")
 
     def _report_sync(self, report: SyncReport) -> None:
         """Say what a sync read; that it wrote what the application changed is no news."""
         if report.problem or report.step is not None or report.applied.left:
-            self.host.later(self.host.say, sync_message(report), "warning" if report.problem else "information", 8)
+            self.say(sync_message(report), "warning" if report.problem else "information")
 
     def _look_after_backups(self, make: bool) -> None:
-        self.host.in_background(lambda: self._backups(make), "backups", "make the daily backup, if it is due")
-
-    def _backups(self, make: bool) -> None:
         """Report what is wrong with the backups; with `make`, create a due one first."""
-        engine = self.host.opened
-        if engine is None:
-            return
-        try:
+
+        def look_after(engine: Engine) -> str:
             if make:
                 engine.upkeep.keep_backups()
-            trouble = engine.upkeep.backups_trouble()
-        except MemorandaError as error:
-            trouble = "no backup"
-            self.host.later(self.host.say, f"No backup could be made: {error}", "warning", 8)
-        self.host.later(self.host.set_backups, trouble)
+            return engine.upkeep.backups_trouble()
 
-    def _catch_up(self, engine: Engine, watching: bool = False) -> None:
+        def report() -> None:
+            trouble = self.attempt(look_after, "No backup could be made: ")
+            self.host.later(self.host.set_backups, "no backup" if trouble is None else trouble)
+
+        self.host.in_background(report, "backups", "make the daily backup, if it is due")
+
+    def _catch_up(self, watching: bool = False) -> None:
         """Read the commits that the timeline lacks, on a worker thread; with `watching`, only if git has changed."""
 
-        def progress(done: int, total: int) -> None:
-            if total > MANY_READ:
-                text = (
-                    f"reading git {done:,} of {total:,}, {key_name('screen.leave')} stops" if done < total else ""
-                )
-                self.host.later(self.host.set_status, text)
-
-        def trouble(sentence: str) -> None:
-            self.host.later(self.host.say, sentence, "warning")
-
-        try:
-            changed = engine.upkeep.git_changed(
-                clean=watching
-            )  # first, so that no change between this check and the read is missed
+        def read(engine: Engine) -> None:
+            # first, so that no change between this check and the read is missed
+            changed = engine.upkeep.git_changed(clean=watching)
             if watching and not changed:
                 return
-            new = engine.upkeep.catch_up(progress, trouble)
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"The timeline could not catch up with git: {error}", "warning")
-            return
-        self.host.later(self.host.set_status, "")
-        if watching:
-            self._verify(engine)
-        if new and not self._is_left_to_welcome(engine):
-            self.host.later(self.host.say, f"Read {format_count(new, 'new commit')} from git.")
+            progress = partial(self._show_progress, "git", f", {key_name('screen.leave')} stops")
+            new = engine.upkeep.catch_up(progress, self.warn)
+            self.host.later(self.host.set_status, "")
+            if watching:
+                self._verify()
+            if new and not self._is_left_to_welcome(engine):
+                self.say(f"Read {format_count(new, 'new commit')} from git.")
 
-    def _idle(self, engine: Engine) -> None:
+        self.attempt(read, "The timeline could not catch up with git: ")
+
+    def _idle(self) -> None:
         """Do what is due while nothing else is: look at the evidence, write the daily log."""
-        self._verify(engine)
-        engine.upkeep.write_log(lambda sentence: self.host.later(self.host.say, sentence, "warning", 8))
+        self._verify()
+        self.host.engine.upkeep.write_log(self.warn)
 
-    def _verify(self, engine: Engine) -> None:
+    def _verify(self) -> None:
         """Look again at files, symbols and commits; say what changed since the last look."""
-        try:
-            doubted = engine.upkeep.verify()
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"The evidence could not be looked at: {error}", "warning")
-            return
+        doubted = self.attempt(lambda engine: engine.upkeep.verify(), "The evidence could not be looked at: ")
         if doubted:
-            self.host.later(
-                self.host.say,
-                f"What {format_count(doubted, 'record')} rests on changed or is gone; :bind --check lists it.",
-                "warning",
-                8,
-            )
+            many = format_count(doubted, "record")
+            self.warn(f"What {many} rests on changed or is gone; :bind --check lists it.")
             self.host.later(self.host.refresh_rows)
 
-    def _git_looked_at(self, engine: Engine, looked: asyncio.Future[bool]) -> None:
-        if self.host.opened is engine and not looked.cancelled() and (looked.exception() or looked.result()):
-            self._read_git(engine)
+    def _git_looked_at(self, looked: asyncio.Future[bool]) -> None:
+        if not looked.cancelled() and (looked.exception() or looked.result()):
+            self._read_git()
         else:
-            self._git_was_read()
+            self._git_is_read = False
 
-    def _read_git(self, engine: Engine) -> None:
-        self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
+    def _read_git(self) -> None:
+        def read() -> None:
+            self._catch_up(watching=True)
+            self._git_is_read = False
 
-    def _watch_git(self, engine: Engine) -> None:
-        self._catch_up(engine, watching=True)
-        self.host.later(self._git_was_read)
-
-    def _git_was_read(self) -> None:
-        self._git_is_read = False
-
-    def _read_ledger(self, engine: Engine) -> None:
-        try:
-            ledger = engine.ledger()
-        except MemorandaError as error:
-            self.host.later(self.host.say, str(error), "warning")
-            return
-        self.host.later(self._welcome, engine, ledger)
+        self.host.in_background(read, "git", "look whether git has something new")
 
     def _welcome(self, engine: Engine, ledger: Ledger) -> None:
         """Show what the first start found and did, unless the person began already."""
@@ -421,9 +373,8 @@ class UpkeepController:
         begun = len(self.host.record_list.rows or ()) or self.host.pane.record is not None
         if begun or self.host.app.screen is not self.host or isinstance(self.host.focused, Input):
             return
-        screen = FirstStartScreen(
-            engine, ledger, model_sentence(self.host.model_forms()), self.host.later, self.host.say
-        )
+        model = model_sentence(self.host.model_forms())
+        screen = FirstStartScreen(engine, ledger, model, self.host.later, self.host.say)
         self.host.app.push_screen(screen, self._leave_welcome)
 
     def _leave_welcome(self, action: str | None) -> None:
@@ -440,14 +391,12 @@ RATE_SECONDS = 2.0  # seconds from which on the rate is shown
 REASON_CELLS = 48  # cells for the reason why there is no search by meaning
 
 
-class EmbeddingController:
+class EmbeddingController(BackgroundTask):
     """Embeds after the first rows, and whenever a text is pending."""
 
-    def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
-        self._status = ("", "")  # (status text, action of a click on it)
-        self._progress = (0, 0)  # (embedded texts, all texts)
-        self._began = (0, 0.0)  # the same at the start of this run, and when that was
+    _status = ("", "")  # (status text, action of a click on it)
+    _progress = (0, 0)  # (embedded texts, all texts)
+    _began = (0, 0.0)  # the same at the start of this run, and when that was
 
     def start(self) -> None:
         self.embed()
@@ -465,9 +414,6 @@ class EmbeddingController:
         if self.host.form == "-narrow":
             text = text.partition(":")[0]
         return [(f"{visible(text)} ", "$text-warning", action)]
-
-    def leave(self) -> bool:
-        return False  # Escape leaves what is on the screen: work beside it goes on
 
     def toggle(self) -> None:
         """Stop indexing, or go on."""
@@ -545,13 +491,11 @@ class EmbeddingController:
 LEARN_POLLS = 4  # polls between two checks for pending turns
 
 
-class LearningController:
+class LearningController(BackgroundTask):
     """Processes pending turns after the first rows, and whenever there are new ones."""
 
-    def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
-        self._rules_run = False  # whether the rules are running
-        self._model_runs = False
+    _rules_run = False  # whether the rules are running
+    _model_runs = False
 
     def start(self) -> None:
         self._learn_if_due()
@@ -559,12 +503,6 @@ class LearningController:
     def poll(self, count: int) -> None:
         if count % LEARN_POLLS == 0:
             self._learn_if_due()
-
-    def pieces(self) -> Sequence[Piece]:
-        return ()
-
-    def leave(self) -> bool:
-        return False
 
     def _learn_if_due(self) -> None:
         engine = self.host.opened
@@ -576,38 +514,23 @@ class LearningController:
             self.host.in_background(self._run_model, "model", "let the model read waiting turns")
 
     def _run_rules(self) -> None:
-        engine = self.host.opened
-        try:
-            done = engine.learner.run_rules() if engine is not None else None
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"What was said could not be read: {error}", "warning")
-            done = None
-        self.host.later(self._report_learned, done)
-
-    def _run_model(self) -> None:
-        engine = self.host.opened
-        try:
-            proposed = engine.learner.run_model().asked if engine is not None else ()
-        except MemorandaError as error:
-            self.host.later(self.host.say, f"The model could not read what was said: {error}", "warning")
-            proposed = ()
-        self.host.later(self._model_read, proposed)
-
-    def _model_read(self, proposed: tuple[int, ...]) -> None:
-        self._model_runs = False
-        if text := learned_summary((), proposed):
-            self.host.say(text, seconds=8)
-
-    def _report_learned(self, done: tuple[RulePassResult, int] | None) -> None:
+        done = self.attempt(lambda engine: engine.learner.run_rules(), "What was said could not be read: ")
         self._rules_run = False
         if done is None:
             return
         read, duplicates = done
         if duplicates:
             waits = "a question waits" if duplicates == 1 else f"{duplicates:,} questions wait"
-            self.host.say(f"Similar facts are known already: {waits} in the inbox.", seconds=8)
+            self.say(f"Similar facts are known already: {waits} in the inbox.")
         if text := learned_summary(read.learned.facts, read.learned.proposed):
-            self.host.say(text, seconds=8)
+            self.say(text)
+
+    def _run_model(self) -> None:
+        refused = "The model could not read what was said: "
+        read = self.attempt(lambda engine: engine.learner.run_model(), refused)
+        self._model_runs = False
+        if read is not None and (text := learned_summary((), read.asked)):
+            self.say(text)
 
 
 def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
@@ -631,37 +554,27 @@ STATS_POLLS = 4  # polls between two reads of the figures
 MODEL_POLLS = 60  # polls between two requests to the server: it unloads an idle model by itself
 
 
-class ModelStatusController:
+class ModelStatusController(BackgroundTask):
     """Queries the model server after the first rows, and periodically."""
 
     def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
+        super().__init__(host)
+        self.worker = host.application.modeller
         self._stats = ModelStats()
         self._reported: PullState | None = None  # the last pull whose end was reported
 
-    @property
-    def _app(self) -> Application:
-        return cast("Application", self.host.app)
-
-    @property
-    def worker(self) -> ModelWorker:
-        return self._app.modeller
-
     def start(self) -> None:
-        self.worker.check_status(self._app.config)
+        self._check()
         self.host.draw_top()
 
     def poll(self, count: int) -> None:
         if count % STATS_POLLS == 0:
             self._read_stats()
-        if count % polls_at_pace(MODEL_POLLS, self.host.app) == 0 and not self.worker.pulling:
-            self.worker.check_status(self._app.config)
+        if count % polls_at_pace(MODEL_POLLS, self.host.application) == 0 and not self.worker.pulling:
+            self._check()
 
-    def pieces(self) -> Sequence[Piece]:
-        return ()
-
-    def leave(self) -> bool:
-        return False
+    def _check(self) -> None:
+        self.worker.check_status(self.host.application.config)
 
     def forms(self) -> Sequence[Sequence[Piece]]:
         """Return the forms of the model's status, longest first."""
@@ -676,17 +589,19 @@ class ModelStatusController:
         if before != self._stats:
             self.host.draw_top()
             if before.working and not self._stats.working:
-                self.worker.check_status(self._app.config)
+                self._check()
 
     def update_status(self) -> None:
         """Show the current status; report the end of a pull unless its own screen does."""
         pull = self.worker.pull
         if pull is not None and pull.ended and pull is not self._reported:
             self._reported = pull
-            if self.host.app.screen is self.host and pull.trouble is None:
+            if self.host.app.screen is not self.host:
+                pass
+            elif pull.trouble is None:
                 self.host.say(f"{pull.name} is there.")
-            elif self.host.app.screen is self.host and pull.trouble is not None and pull.trouble.kind != "stopped":
-                self.host.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
+            elif pull.trouble.kind != "stopped":
+                self.host.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning")
         self.host.draw_top()
 
 
@@ -695,12 +610,10 @@ class ModelStatusController:
 MINUTE_POLLS = int(60 / POLL_SECONDS)  # polls
 
 
-class TeamController:
+class TeamController(BackgroundTask):
     """Exchanges with the team while the application is open."""
 
-    def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
-        self._said = ""  # the trouble that was shown last: the same is not shown every few minutes
+    _said = ""  # the trouble that was shown last: the same is not shown every few minutes
 
     def start(self) -> None:
         self.poll(0)
@@ -711,35 +624,26 @@ class TeamController:
         if minutes and count % (minutes * MINUTE_POLLS) == 0:
             self.host.in_background(self._exchange, "team", "exchange with the team", exclusive=True)
 
-    def pieces(self) -> Sequence[Piece]:
-        return ()
-
-    def leave(self) -> bool:
-        return False
-
     def _exchange(self) -> None:
-        engine = self.host.opened
-        lines: list[str] = []
         trouble = ""
         try:
-            lines = (engine.team.exchange() if engine is not None else None) or []
+            if lines := self.host.engine.team.exchange():
+                self.say(" ".join(lines[:4]))
         except MemorandaError as error:
             trouble = f"The team could not be reached: {error}"
-        if trouble and trouble != self._said and engine is not None and not engine.is_closed:
-            self.host.later(self.host.say, trouble, "warning", 8)
+        if trouble and trouble != self._said:
+            self.warn(trouble)
         self._said = trouble
-        if lines:
-            self.host.later(self.host.say, " ".join(lines[:4]), "information", 8)
 
 
 # The tour of the demo, two lines above the list; it goes on by itself when a step is done.
 
 
-class TourController:
+class TourController(BackgroundTask):
     """Shows the next step, and notices when it is done."""
 
     def __init__(self, host: SearchingScreen) -> None:
-        self.host = host
+        super().__init__(host)
         self._number = 0
         self._shown = False
         self._passed: Sequence[int] = ()
@@ -762,12 +666,6 @@ class TourController:
             self._go_to(number, passed=range(first + 1, number))
         elif self._shown and number == len(TOUR_STOPS) and self.host.pane_name != self._ended:
             self._show_lines(False)  # its last lines were read
-
-    def pieces(self) -> Sequence[Piece]:
-        return ()
-
-    def leave(self) -> bool:
-        return False
 
     def toggle(self) -> None:
         """Leave the tour, or resume it where it was left."""
@@ -812,14 +710,8 @@ class TourController:
         keep_tour(self.host.location.path, self._number, left=not shown)
         if self.host.query_one_optional("#tour-why") is None:
             self.host.mount(Split(id="tour-why"), Split(id="tour-what"), before="#body")
-        for name in ("tour-why", "tour-what"):
-            bar = self.host.query_one_optional(f"#{name}", Split)
-            assert bar is not None
-            bar.display = shown
-        self._draw()
-
-    def _draw(self) -> None:
         why, what = self.host.query_one("#tour-why", Split), self.host.query_one("#tour-what", Split)
+        why.display = what.display = shown
         stop, last = tour_stop(self._number), self._number == len(TOUR_STOPS)
         place = "" if last else f"{self._number + 1} of {len(TOUR_STOPS)}  "
         passed = ", ".join(str(number + 1) for number in self._passed)

@@ -176,7 +176,7 @@ class MainScreen(SearchingScreen):
             if reason:
                 self.say(reason, "warning", 15)
             self.draw_top()
-        if count % polls_at_pace(AGES_POLLS, self.app) == 0:
+        if count % polls_at_pace(AGES_POLLS, self.application) == 0:
             self.load()
 
     def memory_changed(self) -> None:
