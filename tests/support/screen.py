@@ -280,8 +280,8 @@ class Person:
             await asyncio.sleep(0)
         if engine is not None and not engine.is_closed:
             with contextlib.suppress(RuntimeError):  # a memory that is being left takes no more
-                await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
-                await asyncio.wrap_future(engine.writer.beside.submit(lambda: None))
+                await asyncio.wrap_future(engine.thread.submit(lambda: None))
+                await asyncio.wrap_future(engine.beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

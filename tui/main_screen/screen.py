@@ -19,8 +19,9 @@ from store.database import wal
 from store.database.connection import to_memoranda_error
 from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
+from store.memory import Memory
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole
-from store.upkeep.as_of import PastMemory, PastState
+from store.upkeep.as_of import PastState
 from tui.commands.location import add_recent
 from tui.input.key_table import ASK, PANE_KEYS, key_name
 from tui.main_screen.background import (
@@ -296,7 +297,7 @@ class MainScreen(SearchingScreen):
                 "past", lambda memory: engine.look_back(text), lambda found: self._show_past(*found), self.fail
             )
 
-    def _show_past(self, past: PastState, then: PastMemory) -> None:
+    def _show_past(self, past: PastState, then: Memory) -> None:
         self.end_search()
         if self.moment is None:
             self.place.key = self.record_list.cursor_key

@@ -220,7 +220,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             self._draw()
 
         work = partial(self._engine.bringer.read_agents, offer.agents)
-        self._engine.writer.aside(work, partial(self._later, finish))
+        self._engine.wait_beside(work, partial(self._later, finish))
 
     def _now(self, text: str) -> str:
         """Return what was found, as it is now."""
@@ -268,7 +268,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
                 return
             data, now = outcome.data(), self._engine.newest_step()
             made = data.get("steps", []) if isinstance(data, dict) else []
-            made = made or sorted(one for one in self._engine.writer.own if newest < one <= now)
+            made = made or sorted(one for one in self._engine.own_steps if newest < one <= now)
             text = f": {lines[0][-1]}" if offer.asks else "."
             told = f"{outcome.message.removesuffix('.')}{text}"
             self._run(offer, lines[1:], [*said, told], [*steps, *made])

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from time import monotonic, sleep
+
+import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError
@@ -30,6 +32,7 @@ from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import turn_summarizer
 from store.memory import Memory
 from store.sync.sync import SyncReport
+from store.upkeep.as_of import PastState
 from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.daily_log import write_daily_log
@@ -46,6 +49,37 @@ from store.upkeep.maintenance import (
 from store.upkeep.optional import OpenTeam, find_sharing
 from store.upkeep.session_flush import flush_due_sessions
 from tui.theme.escape import visible
+
+
+class Connection:
+    """The memory as a thread reads it with `opens`, opened when it is wanted: as it is, or as it was."""
+
+    def __init__(self, opens: Callable[[PastState | None], Memory]) -> None:
+        self._opens = opens
+        self._memory: Memory | None = None
+        self._past: PastState | None = None  # the past state of its memory
+        self.busy = Lock()
+
+    def open(self, past: PastState | None) -> Memory:
+        """Return the memory in a past state; None is the present."""
+        if self._memory is None or self._past is not past:
+            self.close()
+            self._memory, self._past = self._opens(past), past
+        return self._memory
+
+    def interrupt(self) -> None:
+        """Stop what is read, from another thread."""
+        memory = self._memory
+        if memory is not None:
+            with suppress(apsw.ConnectionClosedError):  # its thread is about to open that of another moment
+                memory.database.interrupt()
+
+    def close(self) -> None:
+        """Close the memory, on its thread."""
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            memory.close()
+
 
 # The base class of background workers: a memory for each thread, one run at a time, and an end.
 

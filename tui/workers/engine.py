@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
 import apsw
 from textual.cache import LRUCache
 
+from store.base.citations import parse_citation
 from store.base.clock import Clock, utc_now
 from store.base.errors import InvalidInput, MemorandaError
 from store.base.location import Location
-from store.base.models import Commit, Record, Step
+from store.base.models import Chunk, Commit, Record, Step
 from store.base.vocabulary import pack_key
 from store.database.connection import to_memoranda_error
 from store.history.compression import every_row_view
 from store.history.history import HISTORY_KINDS
 from store.memory import Memory
+from store.search.lookup import get_records, kind_of_record
 from store.upkeep.as_of import PastMemory, PastState, point_in_time, read_past
 from store.upkeep.maintenance import timeline_repository
 from tui.commands import dispatch
@@ -33,6 +35,7 @@ from tui.render.details import describe_record, describe_step
 from tui.render.lines import StyledLine
 from tui.render.syntax import color_diff
 from tui.workers.background import (
+    Connection,
     DocumentWorker,
     EmbeddingWorker,
     IngestWorker,
@@ -43,94 +46,11 @@ from tui.workers.background import (
 )
 from tui.workers.first_start import Ledger, read_ledger
 from tui.workers.model_worker import Exchange
-from tui.workers.queries import SearchWorker, reread_record
-
-# The single thread that writes to the memory and runs commands, with its own connection.
+from tui.workers.queries import SearchWorker
 
 OWN_STEPS = 200  # latest steps of this application to remember
 
 WhenDone = Callable[[object, "MemorandaError | None"], None]
-
-
-class Writer:
-    """Works with one memory, on one task at a time, in the order of the calls."""
-
-    def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
-        self._location = location
-        self._cwd = cwd
-        self._clock = clock
-        self._memory: Memory | None = None
-        self._own: list[int] = []  # the last steps written here: not announced as changes
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for child processes
-
-    def close(self) -> None:
-        """Finish the current write."""
-        self.beside.shutdown(wait=False, cancel_futures=True)
-        self.thread.submit(self._close_memory)
-        self.thread.shutdown(wait=True)
-
-    def _close_memory(self) -> None:
-        if self._memory is not None:
-            self._memory.close()
-
-    @property
-    def own(self) -> set[int]:
-        """Return the last steps of history written here."""
-        return set(self._own[-OWN_STEPS:])  # a copy: the writer may be adding one
-
-    def write(self, work: Callable[[Memory], object], done: WhenDone, past: PastState | None) -> None:
-        """Call `work` with the memory, then `done` with its result or its error, on this thread. With a `past` state
-        `work` gets that instead, and any write raises."""
-        self.thread.submit(_run_and_report, lambda: self._run_work(work, past), done, self._location.path)
-
-    def _run_work(self, work: Callable[[Memory], object], past: PastState | None) -> object:
-        if past is not None:
-            with PastMemory(self._location, "app", past) as then:
-                return work(then)
-        if self._memory is None:
-            self._memory = Memory(self._location, "app", self._clock, create=False)
-        result = work(self._memory)
-        if (step := self._memory.database.last_step) is not None:
-            self._own.append(step)
-            del self._own[:-OWN_STEPS]
-        return result
-
-    def aside(self, work: Callable[[], object], done: WhenDone) -> None:
-        """Call `work`, which waits for a child process, then `done`, beside the thread that writes."""
-        self.beside.submit(_run_and_report, work, done, self._location.path)
-
-    def run_verb(
-        self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: WhenDone, past: PastState | None
-    ) -> None:
-        """Run a verb. A verb that needs a confirmation raises `ConfirmationNeeded` with the question, unless what it
-        shows now is among what was `agreed` to."""
-
-        def ask(question: str, lines: Sequence[str] = ()) -> bool:
-            asks = ConfirmationNeeded(question, lines)
-            if asks.shown_text not in agreed:
-                raise asks
-            return True
-
-        def work(memory: Memory | None) -> Outcome:
-            before = memory and memory.database.last_step
-            outcome = dispatch.run_verb(Call(self._location, memory, self._cwd, ask), verb, given)
-            outcome.wrote_step = memory is not None and memory.database.last_step != before
-            return outcome
-
-        if settle(verb.apart, given):
-            self.aside(lambda: work(None), done)
-        else:
-            self.write(work, done, past)
-
-
-def _run_and_report(work: Callable[[], object], done: WhenDone, path: str) -> None:
-    """Run work, and call `done` with its result or its error."""
-    try:
-        result, error = work(), None
-    except Exception as failure:  # the thread must survive a defect, and report it
-        result, error = None, to_memoranda_error(failure, path)
-    done(result, error)
 
 
 class ConfirmationNeeded(InvalidInput):
@@ -160,8 +80,7 @@ class Queue:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
-        self._memory: Memory | None = None
-        self._past: PastState | None = None  # that its connection reads
+        self._connection = Connection(engine.open_memory)
         self._newest = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
 
@@ -175,13 +94,15 @@ class Queue:
         """Call `work` with the memory, then `done` with its result, or `failed`, on the screen's thread."""
         if instead:
             self._newest += 1
-            self._interrupt()
+            self._connection.interrupt()
         self._thread.submit(self._run, work, done, failed, self._newest)
 
     def _run(self, work: Callable[[Memory], Any], done: Any, failed: Any, number: int) -> None:
         try:
             if number == self._newest and not self._engine.is_closed:
-                result = work(self._open_memory())
+                memory = self._connection.open(self._engine.past)
+                memory.database.connection.pragma("cache_size", ORDER_CACHE)
+                result = work(memory)
                 if number == self._newest:
                     self._engine.later(done, result)
         except apsw.InterruptError:
@@ -191,49 +112,32 @@ class Queue:
         finally:
             self._engine.note_read(-1)
 
-    def _open_memory(self) -> Memory:
-        past = self._engine.past
-        if self._memory is None or self._past is not past:
-            if self._memory is not None:
-                self._memory.close()
-            self._memory, self._past = self._engine.open_memory(past), past
-            self._memory.database.connection.pragma("cache_size", ORDER_CACHE)
-        return self._memory
-
-    def _interrupt(self) -> None:
-        memory = self._memory
-        if memory is not None:
-            with suppress(apsw.ConnectionClosedError):  # its thread is about to open that of another moment
-                memory.database.interrupt()
-
     def close(self) -> None:
         """Stop what runs, and close its connection, which a thread that is gone could not."""
-        self._interrupt()
-        self._thread.submit(self._close_memory)
+        self._connection.interrupt()
+        self._thread.submit(self._connection.close)
         self._thread.shutdown()
-
-    def _close_memory(self) -> None:
-        if self._memory is not None:
-            self._memory.close()
 
 
 class Engine:
     """The memory as the app uses it. Opened on a worker thread; closed when the app ends. `later` calls a function on
-    the screen's thread."""
+    the screen's thread. `screen` and `present` are for the screen's own reads: of the moment shown, and of now."""
 
     def __init__(self, location: Location, cwd: str, later: Callable[..., object], clock: Clock = utc_now) -> None:
-        self.location, self.cwd, self.later = location, cwd, later
-        self.clock = self._clock = clock
-        self._present = self.screen = Memory(location, "app", clock)  # for the screen's own reads
+        self.location, self.cwd, self.later, self.clock = location, cwd, later, clock
+        self.present = self.screen = Memory(location, "app", clock)
         self.created = self.screen.created
         self.opened = self.screen.now  # since when changes are of this sitting
         self.past: PastState | None = None  # the past state shown; None for the present
-        self.writer = Writer(location, cwd, clock)
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for child processes
+        self._writing = Connection(self.open_memory)
+        self._own: list[int] = []  # the last steps written here: not announced as changes
         self.upkeep = MaintenanceWorker(location, cwd, clock)
-        self.seeker = SearchWorker(location, clock)
+        self.seeker = SearchWorker(self.open_memory)
         self._queues: dict[str, Queue] = {}
         self._reads, self._lock = 0, Lock()  # the reads that are under way or wait
-        self._closed = False
+        self.is_closed = False
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # subjects of the visible steps of history
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         # what was written in the editor about these proposals, and decided nothing yet
@@ -248,44 +152,30 @@ class Engine:
 
     def close(self) -> None:
         """Finish the current write, then close."""
-        self._closed = True
+        self.is_closed = True
         for queue in self._queues.values():
             queue.close()
-        for worker in (
-            self.learner,
-            self.upkeep,
-            self.documents,
-            self.embedder,
-            self.bringer,
-            self.team,
-            self.seeker,
-        ):
+        for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.team):
             worker.close()
-        self.writer.close()
-
-    @property
-    def is_closed(self) -> bool:
-        return self._closed
-
-    @property
-    def present(self) -> Memory:
-        """Return the present memory for the screen to read, also in a past view."""
-        return self._present
+        self.seeker.interrupt()
+        self.beside.shutdown(wait=False, cancel_futures=True)
+        self.thread.submit(self._writing.close)
+        self.thread.shutdown(wait=True)
 
     @property
     def now(self) -> str:
         """Return the present time, also in a past view."""
-        return self._present.now
+        return self.present.now
 
     # past views
 
-    def look_back(self, text: str) -> tuple[PastState, PastMemory]:
+    def look_back(self, text: str) -> tuple[PastState, Memory]:
         """Return the memory as of a moment; call on a worker thread. Raises InvalidInput, NotFound, Conflict."""
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self.open_memory(None) as memory:
             past = read_past(memory, point_in_time(memory, text))
-        return past, PastMemory(self.location, "app", past)
+        return past, self.open_memory(past)
 
-    def enter(self, past: PastState, then: PastMemory) -> None:
+    def enter(self, past: PastState, then: Memory) -> None:
         """Let everything read `then` from now on."""
         self.come_back()
         self.past, self.screen = past, then
@@ -295,25 +185,35 @@ class Engine:
         """Let everything read the present memory again."""
         if self.past is not None:
             self.screen.close()
-            self.past, self.screen = None, self._present
+            self.past, self.screen = None, self.present
             self.seeker.search_past(None)
         self.subjects.clear()
 
     def open_memory(self, past: PastState | None) -> Memory:
         """Open the memory for another thread: the present or the past."""
         if past is None:
-            return Memory(self.location, "app", self._clock, create=False)
+            return Memory(self.location, "app", self.clock, create=False)
         return PastMemory(self.location, "app", past)
 
     # the screen's own reads: a fraction of a millisecond each
 
     def reread(self, record: Record | Step) -> Record | Step | None:
-        """Reload a record."""
-        return reread_record(self.screen, record)
+        """Read a record again; of a document's lines their new position, or the chunk that replaced them, else the old
+        ones, whose description tells that they are outdated."""
+        memory = self.screen
+        if isinstance(record, Step):
+            return next(iter(memory.history.get_many([record.seq])), None)
+        if isinstance(record, Chunk):
+            moved = [found for found in memory.documents.get_many([record.id]) if found.text == record.text]
+            try:
+                return moved[0] if moved else memory.documents.cited_lines(parse_citation(record.citation))
+            except MemorandaError:
+                return record
+        return next(iter(get_records(memory.database, kind_of_record(record), [record.id])), None)
 
-    def newest_step(self, memory: Memory | None = None) -> int:
+    def newest_step(self) -> int:
         """Return the number of history's newest step."""
-        return (memory or self.screen).database.value("SELECT max(seq) FROM history") or 0
+        return self.screen.database.value("SELECT max(seq) FROM history") or 0
 
     def changed_elsewhere(self, since: int) -> tuple[int, set[int]]:
         """Return (the newest step, the keys of records that others changed after step `since`: other doors, and other
@@ -324,17 +224,15 @@ class Engine:
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
-        own = self.writer.own
+        own = self.own_steps
         changed = {pack_key(HISTORY_KINDS[table], number) for seq, table, number in rows if seq not in own}
         return newest, changed
 
     def describe(self, record: Record | Step) -> list[StyledLine]:
         """Describe a record, or a step of history, in full."""
-        return (
-            describe_step(self.screen, record)
-            if isinstance(record, Step)
-            else describe_record(self.screen, record)
-        )
+        if isinstance(record, Step):
+            return describe_step(self.screen, record)
+        return describe_record(self.screen, record)
 
     # on worker threads
 
@@ -348,7 +246,7 @@ class Engine:
     ) -> None:
         """Read on the thread of a queue, `instead` of what it reads now; then call `done` with the result on the
         screen's thread."""
-        if self._closed:
+        if self.is_closed:
             return
         self.note_read(1)
         if queue not in self._queues:
@@ -377,7 +275,7 @@ class Engine:
 
     def diff(self, commit: Commit, columns: int) -> list[StyledLine]:
         """Return a commit's diff as coloured lines, its files in `columns` cells. Raises GitError."""
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self.open_memory(None) as memory:
             source = timeline_repository(memory, self.cwd)
         if source is None:
             return []
@@ -387,12 +285,55 @@ class Engine:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
         return lines
 
-    # writer
+    # the single thread that writes, with its own connection: one task at a time, in the order of the calls
+
+    @property
+    def own_steps(self) -> set[int]:
+        """Return the last steps of history written here."""
+        return set(self._own[-OWN_STEPS:])  # a copy: the writer may be adding one
 
     def write(self, work: Callable[[Memory], object], done: WhenDone) -> None:
-        """Call `work` with the writer's memory, or with the past state shown: `Writer.write`."""
-        self.writer.write(work, done, self.past)
+        """Call `work` with the memory, then `done` with its result or its error, on the thread that writes. In a past
+        view `work` gets the past state, and any write raises."""
+        self.thread.submit(self._run_and_report, partial(self._run_work, work, self.past), done)
+
+    def _run_work(self, work: Callable[[Memory], object], past: PastState | None) -> object:
+        memory = self._writing.open(past)
+        result = work(memory)
+        if (step := memory.database.last_step) is not None:
+            self._own.append(step)
+            del self._own[:-OWN_STEPS]
+        return result
+
+    def _run_and_report(self, work: Callable[[], object], done: WhenDone) -> None:
+        """Run work, and call `done` with its result or its error."""
+        try:
+            result, error = work(), None
+        except Exception as failure:  # the thread must survive a defect, and report it
+            result, error = None, to_memoranda_error(failure, self.location.path)
+        done(result, error)
+
+    def wait_beside(self, work: Callable[[], object], done: WhenDone) -> None:
+        """Call `work`, which waits for a child process, then `done`, beside the thread that writes."""
+        self.beside.submit(self._run_and_report, work, done)
 
     def run_verb(self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: WhenDone) -> None:
-        """Run a verb: `Writer.run_verb`."""
-        self.writer.run_verb(verb, given, agreed, done, self.past)
+        """Run a verb. A verb that needs a confirmation raises `ConfirmationNeeded` with the question, unless what it
+        shows now is among what was `agreed` to."""
+
+        def ask(question: str, lines: Sequence[str] = ()) -> bool:
+            asks = ConfirmationNeeded(question, lines)
+            if asks.shown_text not in agreed:
+                raise asks
+            return True
+
+        def work(memory: Memory | None) -> Outcome:
+            before = memory and memory.database.last_step
+            outcome = dispatch.run_verb(Call(self.location, memory, self.cwd, ask), verb, given)
+            outcome.wrote_step = memory is not None and memory.database.last_step != before
+            return outcome
+
+        if settle(verb.apart, given):
+            self.wait_beside(partial(work, None), done)
+        else:
+            self.write(work, done)

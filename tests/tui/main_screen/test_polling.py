@@ -40,13 +40,13 @@ async def test_work_on_a_memory_that_was_left_ends_without_a_word(person: Person
 
     main = person.main
     for closed, said in ((False, 1), (False, 1), (True, 0)):
-        main.engine._closed = closed
+        main.engine.is_closed = closed
         if closed:
             person.app.clear_notifications()
         await main.in_background(fails, "lists", "read the lists")._task  # type: ignore[attr-defined]
         await person.pilot.pause()
         assert len([toast for toast in person.toasts if "Internal error (RuntimeError)" in toast]) == said
-    main.engine._closed = False
+    main.engine.is_closed = False
 
 
 def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():

@@ -247,12 +247,12 @@ def test_damage_is_looked_for_and_enter_does_the_next_step(new: PaneScreen, stor
 def test_looking_ends_with_the_application(new: PaneScreen, monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*given: Any, **named: Any) -> Iterator[checks.Finding]:
         yield checks.Finding("one", checks.OK, "fine")
-        new.engine._closed = True
+        new.engine.is_closed = True
         assert given[4](), "it is told that it may stop"
 
     monkeypatch.setattr(health, "examine", endless)
     assert new.line("one", check="1").endswith("fine")
-    new.engine._closed = False
+    new.engine.is_closed = False
 
 
 # evidence, by commands
