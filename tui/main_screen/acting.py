@@ -4,11 +4,13 @@ history, and show what was done."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from inspect import signature
 from operator import contains
 from typing import Any
+
+from textual import work
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError, Purged
@@ -54,11 +56,11 @@ from tui.input.verb_table import (
     other_words,
     suggest_verb,
 )
-from tui.main_screen.places import FOOTER_KEY, LAST_KEYS, PlacesScreen, citation_of, has_key
+from tui.main_screen.places import LAST_KEYS, PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
 from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record
-from tui.screens.base import HelpScreen
+from tui.screens.base import HelpScreen, key_pieces
 from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
 from tui.theme.escape import visible
@@ -73,8 +75,15 @@ OFFERED_RECORDS = 12  # records offered for the words of a typed command
 PAST_VERBS = frozenset("list search show context timeline history diff health open config".split()) | {
     "team replica"
 }
+OWN_WORDS = {word: word for word in ("help", "messages", "tour")} | dict.fromkeys(
+    ("q", "quit", "exit"), "app.quit"
+)
 PAST_REFUSED = {"health": ("check", "index", "salvage"), "open": ("new",)}  # but not with these options
 PRESENT_LISTS = {"list events", "list sessions", "list backups"}  # of now, whenever the view is of
+HINTS = {
+    "demo": DEMO_HINT, "uninstall": UNINSTALL_HINT, "serve": SERVE_HINT,
+    "mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.",
+}  # fmt: skip
 # verbs that need not be given a citation, each with the option that then says what is meant
 OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin"}
 
@@ -177,8 +186,7 @@ class ActingScreen(PlacesScreen):
             named = action.pick.title.format(cite_things(fit))
             self.choose(named, lambda memory, words: find(memory, fit, words), lambda one: go(chosen=one))
         elif action.fields:
-            form = Form(title, action.fields, fit)
-            self.app.push_screen(form, lambda given: None if given is None else go(**given))
+            self.ask(Form(title, action.fields, fit), lambda given: go(**given))
         elif action.does is not None and (len(fit) > MANY_RECORDS or key.keys.isupper()):
             some = [one for one in fit[:NAMED_RECORDS] if isinstance(one, Record)]
             lines = [f"{one.citation}  {summarize_record(one)[0]}" for one in some]
@@ -196,62 +204,46 @@ class ActingScreen(PlacesScreen):
     def agree_first(self, question: str, lines: Sequence[str], go: Callable[[], object]) -> None:
         """Show a question with lines to read; Enter goes on."""
 
-        def answered(given: object) -> None:
-            if given is not None:
-                go()
-
-        self.app.push_screen(Form(question, lines=lines), answered)
+        self.ask(Form(question, lines=lines), lambda given: go())
 
     def choose(self, title: str, find: Find, answer: Callable[[Any], object], words: str = "") -> None:
         """Have one of what is found for words chosen."""
-
-        def chosen(one: Any) -> None:
-            if one is not None:
-                answer(one)
-
-        self.app.push_screen(Chooser(title, find, self.engine, words), chosen)
+        self.ask(Chooser(title, find, self.engine, words), answer)
 
     # from an action to a step of history
 
     def perform(self, action: Action, things: Sequence[Any], **answers: Any) -> None:
         """Do an action on the thread that writes, and show what it did."""
-        self._write(action, things, answers, frozenset())
-
-    def _write(
-        self, action: Action, things: Sequence[Any], answers: Mapping[str, Any], agreed: frozenset[str]
-    ) -> None:
         does = action.does
-        if does is None:
-            return
 
-        def again(question: str, error: MemorandaError) -> None:
-            more = {"again": True} if isinstance(error, Purged) and "again" in signature(does).parameters else {}
-            lines = error.lines if isinstance(error, ConfirmationNeeded) else ()
-            retry = partial(self._write, action, things, {**answers, **more}, agreed | {question})
-            self.agree_first(question, lines, retry)
+        def work(memory: Memory, again: bool) -> Done | str:
+            assert does is not None
+            more = {"again": True} if again and "again" in signature(does).parameters else {}
+            return does(memory, things, **answers, **more)
 
-        self._do(lambda memory: does(memory, things, **answers), again, agreed)
+        self._do(work)
 
     def _do(
-        self,
-        work: Callable[[Memory], Done | str],
-        again: Callable[[str, MemorandaError], None],
-        agreed: frozenset[str] = frozenset(),
+        self, work: Callable[[Memory, bool], Done | str], again: bool = False, agreed: frozenset[str] = frozenset()
     ) -> None:
+        """Do work on the thread that writes, and show what it did; again where the person agrees to what it asks, or to
+        keep what was purged."""
         cut: list[LoggedRedaction] = []
 
         def write(memory: Memory) -> Done | str:
             token = AGREED.set(agreed)
             try:
-                return work(memory)
+                return work(memory, again)
             finally:
                 AGREED.reset(token)
                 cut.extend(take_redactions(memory.database))
 
         def finish(result: Any, error: MemorandaError | None) -> None:
             if isinstance(error, ConfirmationNeeded | Purged):
-                question = f"{error.message} Keep it all the same?" if isinstance(error, Purged) else error.message
-                again(question, error)
+                purged = isinstance(error, Purged)
+                question = f"{error.message} Keep it all the same?" if purged else error.message
+                lines = error.lines if isinstance(error, ConfirmationNeeded) else ()
+                self.agree_first(question, lines, partial(self._do, work, again or purged, agreed | {question}))
             elif error is not None:
                 self.say(str(error), "error")
                 self.refresh_rows()
@@ -304,15 +296,7 @@ class ActingScreen(PlacesScreen):
             plan, keys = chosen
             if plan.word:
                 self.say("Erasing, and checking every byte …")
-
-            def again(question: str, error: MemorandaError) -> None:
-                self.agree_first(
-                    question,
-                    (),
-                    lambda: self._do(lambda memory: plan.do(memory, keys), again, frozenset((question,))),
-                )
-
-            self._do(lambda memory: plan.do(memory, keys), again)
+            self._do(lambda memory, again: plan.do(memory, keys))
 
     # the text that is edited where it stands
 
@@ -323,11 +307,11 @@ class ActingScreen(PlacesScreen):
         place = preview.place_of(text, (0, LABEL_WIDTH))
         if place is None or preview.size.height - place[1] < LEAST_LINES:
             form = Form(label, [FormField("text", label, text)], does=does)
-            self.app.push_screen(form, lambda given: None if given is None else answer(given["text"]))
+            self.ask(form, lambda given: answer(given["text"]))
             return
         self._edited = answer
         self.application.hold_keys("edit")
-        self._close_editor()
+        self.query(TextEditor).remove()
         editor = TextEditor(text, *place)
         editor.styles.width = preview.size.width - place[0]
         self.pane.mount(editor)
@@ -335,13 +319,9 @@ class ActingScreen(PlacesScreen):
 
     def _begin_edit(self, editor: TextEditor, label: str, does: str) -> None:
         self.set_focus(editor)
-        keys = (("enter", does, "end_edit(True)"), ("^j", "new line", ""), ("^u", "empties the line", ""))
-        pieces = [
-            piece
-            for key, word, action in (*keys, ("esc", "leaves", "end_edit(False)"))
-            for piece in ((f" {key}", FOOTER_KEY, action), (f" {word} ", "", action))
-        ]
-        self.put_footer((f" {visible(label)} ", "bold $text-accent"), *pieces)
+        keys = [("enter", does, "end_edit(True)"), ("^j", "new line", ""), ("^u", "empties the line", "")]
+        shown = key_pieces(*keys, ("esc", "leaves", "end_edit(False)"))
+        self.put_footer((f" {visible(label)} ", "bold $text-accent"), *shown)
         self.application.release_keys("edit")
 
     def action_end_edit(self, keep: bool) -> None:
@@ -349,26 +329,20 @@ class ActingScreen(PlacesScreen):
         if (editor := self.query_one_optional(TextEditor)) is not None:
             self._end_edit(editor.text if keep else None)
 
-    def _close_editor(self) -> None:
-        if (editor := self.query_one_optional(TextEditor)) is not None:
-            editor.remove()
-
     def on_text_editor_left(self, event: TextEditor.Left) -> None:
         self._end_edit(event.text)
 
     def _end_edit(self, text: str | None) -> None:
-        self._close_editor()
+        self.query(TextEditor).remove()
         self.set_focus(self.record_list)
         self.draw_footer()
         if text is not None:
             self._edited(text)
         self.application.release_keys()
 
-    def copy(self, text: str, what: str) -> object:
+    @work(group="copy", exit_on_error=False)
+    async def copy(self, text: str, what: str) -> None:
         """Copy a text to the clipboard, and report by which way."""
-        return self.run_worker(self._copy_text(text, what), group="copy", exit_on_error=False)
-
-    async def _copy_text(self, text: str, what: str) -> None:
         self.say(f"Copied {what} {await copy_to_clipboard(self.app, text)}")
 
     # the footer
@@ -400,10 +374,10 @@ class ActingScreen(PlacesScreen):
 
     def action_help(self) -> None:
         """List all keys and commands; the one that is chosen is done."""
-        self.app.push_screen(HelpScreen(self.app.remapped), self._take_help)  # type: ignore[attr-defined]
+        self.ask(HelpScreen(self.app.remapped), self._take_help)  # type: ignore[attr-defined]
 
-    def _take_help(self, target: str | None) -> None:
-        kind, _, name = (target or "").partition(":")
+    def _take_help(self, target: str) -> None:
+        kind, _, name = target.partition(":")
         if kind == "verb":
             self.type_command(f"{name} ")
         elif kind == "key":
@@ -417,10 +391,9 @@ class ActingScreen(PlacesScreen):
         """Open the box with a line begun."""
         if self.opened is not None:
             hint = "what do you want to do, or where to go"
-            box = Chooser(
-                "Do, go, or type a command", self._offer, self.engine, line, hint, complete_typed, self._lines
-            )
-            self.app.push_screen(box, lambda do: None if do is None else do())
+            title = "Do, go, or type a command"
+            box = Chooser(title, self._offer, self.engine, line, hint, complete_typed, self._lines)
+            self.ask(box, lambda do: do())
 
     def _offer(self, memory: Memory, words: str) -> list[Offer]:
         """Return what the box offers for words: the command that they are, the records that a command may be for, then
@@ -457,56 +430,35 @@ class ActingScreen(PlacesScreen):
 
     def _offer_keys(self, words: str) -> list[Offer]:
         """Return the keys that do what words say, those of what is under the cursor first."""
-        asked = words.lower().split()
-        scored: list[tuple[int, int, Offer]] = []
-        for place, key in enumerate(KEYS):
+        found = []
+        for key in KEYS:
             shown = key_name(key.id) if has_key(key.id) else ""
+            do = partial(self.call_later, self.run_action, key.action)
             name = key.label or key.id.replace(".", " ")
-            score = _match_words(
-                asked,
-                name,
-                key.help,
-                (key.words, *other_words("verbs").get(key.verb, ())),
-            )
-            if words and words in (key.id, shown, key.former):
-                score = 9
-            if score or not asked:
-                offer = Offer(partial(self._run_key, key.action), key.help, shown, glyph="▸", look="accent")
-                scored.append((-score, place, offer))
-        return [offer for _, _, offer in sorted(scored, key=lambda one: one[:2])]
-
-    def _run_key(self, action: str) -> None:
-        self.call_later(self.run_action, action)
+            others = (key.words, *other_words("verbs").get(key.verb, ()))
+            exact = words != "" and words in (key.id, shown, key.former)
+            found.append((Offer(do, key.help, shown, glyph="▸", look="accent"), name, others, exact))
+        return _find_offers(words, found)
 
     def _offer_verbs(self, words: str) -> list[Offer]:
         """Return the commands that do what words say, to be completed."""
-        asked = words.lower().split()
-        scored = []
-        for place, verb in enumerate(list_verbs()):
+        found = []
+        for verb in list_verbs():
             former = [word for word, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
-            score = _match_words(
-                asked, verb.name, verb.summary, (*other_words("verbs").get(verb.name, ()), *former)
-            )
-            if score or not asked:
-                offer = Offer(
-                    partial(self.type_command, f"{verb.name} "), verb.summary, f":{verb.name}", glyph=":"
-                )
-                scored.append((-score, place, offer))
-        return [offer for _, _, offer in sorted(scored, key=lambda one: one[:2])]
+            others = (*other_words("verbs").get(verb.name, ()), *former)
+            do = partial(self.type_command, f"{verb.name} ")
+            found.append((Offer(do, verb.summary, f":{verb.name}", glyph=":"), verb.name, others, False))
+        return _find_offers(words, found)
 
     def _offer_settings(self, words: str) -> list[Offer]:
         """Return the settings that words name."""
-        asked = words.lower().split()
-        found = [
-            one
-            for one in SETTINGS
-            if _match_words(asked, one.name, one.meaning, other_words("settings").get(one.name, ()))
-        ]
+        asked, others = words.lower().split(), other_words("settings")
         return [
             Offer(
                 partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="="
             )
-            for one in found
+            for one in SETTINGS
+            if _match_words(asked, one.name, one.meaning, others.get(one.name, ()))
         ]
 
     def action_themes(self) -> None:
@@ -520,10 +472,7 @@ class ActingScreen(PlacesScreen):
                 if words.lower() in name
             ]
 
-        self.choose("Theme", find, self._take_theme)
-
-    def _take_theme(self, name: str) -> None:
-        self.app.theme = name
+        self.choose("Theme", find, partial(setattr, self.app, "theme"))
 
     # typed lines
 
@@ -535,16 +484,8 @@ class ActingScreen(PlacesScreen):
             self._lines = (*self._lines, text)
         words = split_words(text.removeprefix(":"))
         first = words[0].removeprefix("/")
-        own = {
-            "q": "app.quit",
-            "quit": "app.quit",
-            "exit": "app.quit",
-            "help": "help",
-            "messages": "messages",
-            "tour": "tour",
-        }
-        if first in own and len(words) == 1:
-            self.call_later(self.run_action, own[first])
+        if first in OWN_WORDS and len(words) == 1:
+            self.call_later(self.run_action, OWN_WORDS[first])
             return
         found = find_verb(words)
         if found is None:
@@ -658,10 +599,8 @@ class ActingScreen(PlacesScreen):
         """Show what a verb is about where it has a place of its own; return False where it has none. Raises
         MemorandaError."""
         name = verb.name
-        hints = {"demo": DEMO_HINT, "uninstall": UNINSTALL_HINT, "serve": SERVE_HINT}
-        hints["mcp"] = "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up."
-        if name in hints:
-            self.say(hints[name], "warning")
+        if name in HINTS:
+            self.say(HINTS[name], "warning")
         elif name == "list":
             return self._show_list(given)
         elif name == "agents" and not (given.agent or given.pause or given.off):
@@ -698,11 +637,13 @@ class ActingScreen(PlacesScreen):
         elif name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
             self._show_timeline(given.kind[0] if given.kind else None)
         elif name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
-            self._show_restore(parse_id(given.checkpoint, "checkpoint"))
+            number = parse_id(given.checkpoint, "checkpoint")
+            self.show_plan(lambda memory: plan_restore(memory, [memory.checkpoints.get(number)]))
         elif name == "undo" and given.all_by and not given.yes:
             self.show_plan(lambda memory: plan_undo_all(memory, given.all_by, given.session or ""))
         elif name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
-            self._show_undo(parse_id(given.seq, "step") if isinstance(given.seq, str) else given.seq)
+            step = parse_id(given.seq, "step") if isinstance(given.seq, str) else given.seq
+            self.show_plan(lambda memory: plan_undo(memory, [memory.history.get(step)]))
         elif name == "purge" and not (given.check or given.yes or given.dry_run or given.scrub or given.leave):
             meant = select_records(given.ids, given.query, given.origin, given.before, given.kind, given.yes)
             named = meant.named_records() if meant.ids else ()
@@ -717,12 +658,6 @@ class ActingScreen(PlacesScreen):
         else:
             return False
         return True
-
-    def _show_restore(self, number: int) -> None:
-        self.show_plan(lambda memory: plan_restore(memory, [memory.checkpoints.get(number)]))
-
-    def _show_undo(self, seq: int) -> None:
-        self.show_plan(lambda memory: plan_undo(memory, [memory.history.get(seq)]))
 
     def _show_files(self, given: ParsedArguments) -> bool:
         """Show what other tools remember: what is wrong with it, what changed in it, or its texts."""
@@ -803,6 +738,17 @@ def _is_citation(word: str) -> bool:
     except MemorandaError:
         return False
     return True
+
+
+def _find_offers(words: str, found: Iterable[tuple[Offer, str, Sequence[str], bool]]) -> list[Offer]:
+    """Return the offers that words are about, those that they name first; each comes with its name, other words for it,
+    and whether it is exactly what is meant."""
+    asked = words.lower().split()
+    scored = [
+        (9 if exact else _match_words(asked, name, offer.text, others), offer)
+        for offer, name, others, exact in found
+    ]
+    return [offer for score, offer in sorted(scored, key=lambda one: -one[0]) if score or not asked]
 
 
 def _match_words(asked: Sequence[str], name: str, text: str, others: Sequence[str]) -> int:

@@ -14,8 +14,11 @@ from textual.widgets import Input
 
 from store.base.errors import MemorandaError
 from store.base.models import Checkpoint
+from store.exchange.backups import backup_status
 from store.librarian.structured_output import ModelStats, read_model_stats
 from store.sync.sync import SyncReport
+from store.upkeep.daily_log import write_daily_log
+from store.upkeep.maintenance import make_due_backup, offer_recovery, take_due_checkpoint
 from tui.commands.record_lines import sync_message
 from tui.demo import TOUR_STOPS, keep_tour, read_tour, tour_stop
 from tui.input.key_table import fill_in_keys, key_name
@@ -191,7 +194,7 @@ class CheckpointController(BackgroundTask):
         return [(said, "$text-warning", RECOVER_ACTION)]
 
     def _look_for_offer(self) -> None:
-        found = self.attempt(lambda engine: engine.upkeep.offered_checkpoint())
+        found = self.attempt(lambda engine: engine.upkeep.run(offer_recovery))
         if found is not None:
             self.host.later(self.offer, found)
 
@@ -223,7 +226,7 @@ class CheckpointController(BackgroundTask):
             self.say(f"Brought in {format_count(added, 'turn')} of conversations.")
 
     def _take_due(self) -> None:
-        self.attempt(lambda engine: engine.upkeep.take_due_checkpoint(), "No checkpoint could be taken: ")
+        self.attempt(lambda engine: engine.upkeep.run(take_due_checkpoint), "No checkpoint could be taken: ")
 
 
 GIT_POLLS = 4  # polls between two checks for git changes
@@ -313,9 +316,10 @@ class UpkeepController(BackgroundTask):
         """Report what is wrong with the backups; with `make`, create a due one first."""
 
         def look_after(engine: Engine) -> str:
-            if make:
-                engine.upkeep.keep_backups()
-            return engine.upkeep.backups_trouble()
+            with engine.upkeep.memory() as memory:
+                if make:
+                    make_due_backup(memory, engine.upkeep.closing)
+                return backup_status(memory.database, memory.now)[2]
 
         def report() -> None:
             trouble = self.attempt(look_after, "No backup could be made: ")
@@ -344,7 +348,7 @@ class UpkeepController(BackgroundTask):
     def _idle(self) -> None:
         """Do what is due while nothing else is: look at the evidence, write the daily log."""
         self._verify()
-        self.host.engine.upkeep.write_log(self.warn)
+        self.host.engine.upkeep.run(lambda memory: write_daily_log(memory, self.warn))
 
     def _verify(self) -> None:
         """Look again at files, symbols and commits; say what changed since the last look."""

@@ -33,12 +33,11 @@ from tui.input.key_table import (
     key_name,
 )
 from tui.lists.filters import Facet, facet_chips, next_choice
-from tui.lists.record_rows import NumberedRows, RowLine
 from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
-from tui.panes.pane import FIRST_ROWS, Entry, Loaded, Pane, Reading, View
+from tui.panes.pane import FIRST_ROWS, Entry, EntryRows, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
-from tui.screens.base import Application, ResponsiveScreen
+from tui.screens.base import KEY_LOOK, Application, ResponsiveScreen
 from tui.screens.dialogs import Chooser, Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
@@ -82,7 +81,6 @@ LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
 RELOAD_REST = 1
 OTHERS_SECONDS = 1.0  # … and at least
 MOST_FOOTER_KEYS = 7
-FOOTER_KEY = "$footer-key-foreground bold"
 FOOTER_TEXT = "$footer-description-foreground"
 TAB_DIM, TAB_STRONG = "$dim", "bold $text-accent"
 # keys that a footer shows after those of the record
@@ -96,20 +94,8 @@ SORT_OFFERS = {
 }
 
 
-class NoRows(NumberedRows):
-    """The rows of a place that is not read yet."""
-
-    def __len__(self) -> int:
-        return 0
-
-    def record(self, index: int) -> None:
-        return None
-
-    def lines(self, index: int, width: int) -> Sequence[RowLine]:
-        return ()
-
-
-FOUND_PANE = Pane(FOUND, "Found", lambda reading: Loaded(NoRows()))
+NO_ROWS = EntryRows(())  # of a place that is not read yet
+FOUND_PANE = Pane(FOUND, "Found", lambda reading: Loaded(NO_ROWS))
 PANES: dict[str, Pane] = {
     pane.name: pane
     for pane in (
@@ -182,10 +168,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._split: int | None = None  # the percent of the screen that the list has; None until it is read
         self._step = 0  # the newest step of history shown
         self._seen = 0  # the file's data version that the rows show
-        self._began, self._rested = (
-            0.0,
-            0.0,
-        )  # when the last reading began; from when others' changes are read again
+        # when the last reading began; from when others' changes are read again
+        self._began, self._rested = 0.0, 0.0
         self._takes_chip = False  # whether its next chip is taken once the list is read
         self._due: dict[str, float] = {}  # when a view is read again by itself
 
@@ -232,7 +216,7 @@ class PlacesScreen(ResponsiveScreen[None]):
     @property
     def form(self) -> str:
         """Return the layout's class: -narrow, -wide, -huge."""
-        return next((name for name in ("-narrow", "-wide", "-huge") if self.has_class(name)), "-narrow")
+        return next((name for _, name in LAYOUT_FORMS if self.has_class(name)), "-narrow")
 
     @property
     def searching(self) -> bool:
@@ -308,7 +292,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             self._leave_zoom()
             shown.unmark()
             shown.empty_text = "Reading …"
-            shown.set_rows(place.loaded.rows if place.loaded is not None else NoRows(), keep=False)
+            shown.set_rows(place.loaded.rows if place.loaded is not None else NO_ROWS, keep=False)
             self._drop_pages()
             if place.key is not None:
                 shown.select(place.key)
@@ -338,21 +322,17 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._began = monotonic()
         self._note_writes(engine)
         done = partial(self._show_loaded, place, place.view, engine.past)
+        kept = place.loaded.kept if place.loaded is not None else None
+        tell = partial(self.later, self._tell_progress, place)
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
-            work = partial(self._read_place, place, place.view, limit, last, place.loaded)
+            reading = partial(Reading, engine, view=place.view, limit=limit, last=last, kept=kept, tell=tell)
+            work = partial(_read_pane, place.pane, reading)
             engine.read(queue, work, done, self.fail, instead=limit > 0 or not first)
-
-    def _read_place(
-        self, place: Place, view: View, limit: int, last: Loaded | None, before: Loaded | None, memory: Memory
-    ) -> Loaded:
-        tell, kept = partial(self.later, self._tell_progress, place), before.kept if before is not None else None
-        return place.pane.read(Reading(self.engine, memory, view, limit, last, kept, tell))
 
     def _tell_progress(self, place: Place, words: str) -> None:
         if place is self.place:
-            self.query_one("#chips", Split).put_both(
-                [(f" {place.pane.title}", "bold")], [(f"{visible(words)} ", TAB_DIM)]
-            )
+            title, progress = (f" {place.pane.title}", "bold"), (f"{visible(words)} ", TAB_DIM)
+            self.query_one("#chips", Split).put_both([title], [progress])
 
     def _show_loaded(self, place: Place, view: View, past: object, loaded: Loaded) -> None:
         """Show what was read, unless the view is another by now, or more was read before."""
@@ -377,7 +357,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         shown, rows = self.record_list, loaded.rows
         if hasattr(rows, "near"):
             rows.near = shown.cursor_index or 0
-        shown.empty_text = self._empty_text(place, loaded)
+        narrowed = place.pane.filtered if place.view.chosen else ""
+        shown.empty_text = fill_in_keys(loaded.empty or narrowed or place.pane.empty)
         shown.set_rows(rows, keep=not first, narrowed=place.narrowed)
         place.narrowed = place.narrowed and not loaded.whole
         if first and place.key is not None:
@@ -386,13 +367,10 @@ class PlacesScreen(ResponsiveScreen[None]):
         if self.wanted is not None and (shown.select(self.wanted) or loaded.whole):
             self.wanted = None
         self.show_cursor(stay=self.pane.reload())
-        self._flash_changes()
+        self._step, changed = self.engine.changed_elsewhere(self._step)
+        for key in changed:
+            self.record_list.flash(key)
         self.draw_all()
-
-    def _empty_text(self, place: Place, loaded: Loaded) -> str:
-        pane = place.pane
-        narrowed = pane.filtered if place.view.chosen else ""
-        return fill_in_keys(loaded.empty or narrowed or pane.empty)
 
     def narrow(self, view: View) -> None:
         """Show the list by another view."""
@@ -444,12 +422,6 @@ class PlacesScreen(ResponsiveScreen[None]):
         if not self.searching:
             self.application.hold_keys("rows")  # they are for what is there now
         self.load()
-
-    def _flash_changes(self) -> None:
-        """Highlight rows that others changed since the last reading."""
-        self._step, changed = self.engine.changed_elsewhere(self._step)
-        for key in changed:
-            self.record_list.flash(key)
 
     # the cursor and the marks
 
@@ -512,11 +484,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         """Show what is under the cursor in the preview; with `stay`, only if it is not the same."""
         if stay and self.pane.reading_out:
             return
-        one, rows, index = (
-            self.row_at(self.record_list.cursor_index),
-            self.record_list.rows,
-            self.record_list.cursor_index,
-        )
+        rows, index = self.record_list.rows, self.record_list.cursor_index
+        one = self.row_at(index)
         if isinstance(one, Entry):
             self.pane.show_entry(one, stay)
         elif one is not None:
@@ -529,18 +498,13 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def _missing_lines(self) -> Sequence[StyledLine]:
         """Return what an empty memory waits for, beside the facts that are not there."""
-        loaded = self.place.loaded
-        if (
-            self.opened is None
-            or self.opened.past is not None
-            or self.pane_name != FACTS
-            or self.place.view.chosen
-        ):
+        loaded, engine = self.place.loaded, self.opened
+        if loaded is None or not loaded.whole or len(loaded.rows) or self.pane_name != FACTS:
             return ()
-        if loaded is None or not loaded.whole or len(loaded.rows):
+        if engine is None or engine.past is not None or self.place.view.chosen:
             return ()
         lines: list[StyledLine] = [[("What is missing", "heading")], []]
-        for sentence in missing_sentences(self.engine.present):
+        for sentence in missing_sentences(engine.present):
             lines += [[("· ", "label"), (fill_in_keys(sentence), "")], []]
         return lines
 
@@ -623,7 +587,7 @@ class PlacesScreen(ResponsiveScreen[None]):
     def action_only(self) -> None:
         """Choose what the list shows only, in which order, and whether with what is hidden."""
         if self.opened is not None:
-            self.app.push_screen(Chooser("Show only…", self._offer_filters, self.engine), self._take_filter)
+            self.ask(Chooser("Show only…", self._offer_filters, self.engine), self.narrow)
 
     def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
         view = self.place.view
@@ -644,20 +608,13 @@ class PlacesScreen(ResponsiveScreen[None]):
                 for sort, word in SORT_OFFERS.items()
                 if sort != view.sort
             ]
-        hidden = (
-            "hide what is replaced, forgotten, done"
-            if view.hidden
-            else "show what is replaced, forgotten, done too"
-        )
+        what = "what is replaced, forgotten, done"
+        hidden = f"hide {what}" if view.hidden else f"show {what} too"
         offers.append(Offer(view._replace(hidden=not view.hidden), hidden, "Hidden"))
         if view.chosen:
             offers.insert(0, Offer(View(hidden=view.hidden, sort=view.sort), "everything again"))
         asked = words.lower().split()
         return [one for one in offers if all(word in f"{one.text} {one.note}".lower() for word in asked)]
-
-    def _take_filter(self, view: View | None) -> None:
-        if view is not None:
-            self.narrow(view)
 
     # the layout
 
@@ -735,9 +692,9 @@ class PlacesScreen(ResponsiveScreen[None]):
         """Return what is under way, or wrong."""
         return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
 
-    def figures(self) -> tuple[list[Piece], Sequence[Sequence[Piece]]]:
-        """Return what stands beside the empty find line: what is under way, and the forms of the model's status."""
-        return self.status_pieces(), ()
+    def model_forms(self) -> Sequence[Sequence[Piece]]:
+        """Return the forms of the model's status, longest first; see `MainScreen`."""
+        return ()
 
     def draw_top(self) -> None:
         """Draw the panes by number and name, today's with what waits, and the view that is open; the memory's name and
@@ -747,14 +704,14 @@ class PlacesScreen(ResponsiveScreen[None]):
         bar = self.query_one("#top", Split)
         room, narrow = bar.size.width or 120, self.form == "-narrow"
         name: Piece = (f" {visible(self.location.display_name)} ", "bold", "start('memory.open')")
-        figures, model = self.figures()
+        figures = self.status_pieces()
         roomy = self.form == "-huge"
         right = figures if roomy else []
         left = [] if narrow else [name, (" ", "")]
         tabs = self._tabs(room - pieces_width(left) - pieces_width(right) - 1)
         bar.put_both([*left, *tabs], [*right, (" ", "")] if right else [])
         self.search_bar.name_memory([name] if narrow else ())
-        self.search_bar.tell([] if roomy else figures, model)
+        self.search_bar.tell([] if roomy else figures, self.model_forms())
 
     def _tabs(self, room: int) -> list[Piece]:
         """Return the panes, closer together and at last by number alone where there is little room."""
@@ -780,15 +737,16 @@ class PlacesScreen(ResponsiveScreen[None]):
             bar = self.query_one("#chips", Split)
             bar.put_both(*self.title_pieces(bar.size.width or 80))
 
+    def marks_pieces(self) -> list[Piece]:
+        """Return how many rows are marked, if any are."""
+        marked = len(self.record_list.marks)
+        return [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
+
     def title_pieces(self, room: int) -> tuple[list[Piece], list[Piece]]:
         """Return both parts of the line above the list."""
-        place, loaded = self.place, self.place.loaded
-        marked = len(self.record_list.marks)
-        left: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
+        place, loaded, left = self.place, self.place.loaded, self.marks_pieces()
         says = [piece for one in (loaded.says if loaded is not None else ()) for piece in (("  ", ""), one)]
-        narrowed = {
-            field: value for field, value in place.view.chosen if field not in ("context", "question", "session")
-        }
+        narrowed = dict(one for one in place.view.chosen if one[0] not in ("context", "question", "session"))
         facet = next((one for one in self.facets if one.choices), None)
         size = loaded.size if loaded is not None else None
         if narrowed:
@@ -801,9 +759,8 @@ class PlacesScreen(ResponsiveScreen[None]):
             says = says[2:] or says[:-1]
         right: list[Piece] = [*says, (" ", "")] if says else []
         if facet is not None or narrowed:
-            chips = facet_chips(
-                facet or Facet("", "", ()), narrowed, room - pieces_width(left) - pieces_width(right) - 1
-            )
+            room -= pieces_width(left) + pieces_width(right) + 1
+            chips = facet_chips(facet or Facet("", "", ()), narrowed, room)
         else:
             count = f" {size:,}" if size is not None else ""
             chips = [(f" {place.pane.title}", "bold"), (count, TAB_DIM)]
@@ -826,8 +783,12 @@ class PlacesScreen(ResponsiveScreen[None]):
             first.pop()
         pieces: list[Piece] = []
         for key, word, action in (*first, *last):
-            pieces += [(f" {key}", FOOTER_KEY, action), (f" {fit_cells(word, len(word))} ", FOOTER_TEXT, action)]
+            pieces += [(f" {key}", KEY_LOOK, action), (f" {fit_cells(word, len(word))} ", FOOTER_TEXT, action)]
         self.put_footer(*pieces)
+
+
+def _read_pane(pane: Pane, reading: Callable[[Memory], Reading], memory: Memory) -> Loaded:
+    return pane.read(reading(memory))
 
 
 def has_key(id: str) -> bool:

@@ -209,9 +209,6 @@ class MainScreen(SearchingScreen):
         pieces += [(f"{self._backups} ", "$text-error", "go('health')")] if self._backups else []
         return [one for piece in pieces for one in ((" ", ""), piece)][1:]
 
-    def figures(self) -> tuple[list[Piece], Sequence[Sequence[Piece]]]:
-        return self.status_pieces(), self.model_forms()
-
     def model_forms(self) -> Sequence[Sequence[Piece]]:
         """Return the forms of the model's status, longest first."""
         return self.model_status.forms() if self.tasks else ()

@@ -35,7 +35,7 @@ from tui.lists.filters import (
 )
 from tui.lists.record_rows import HitGroups, HitRows
 from tui.main_screen.acting import ActingScreen, split_words
-from tui.main_screen.places import FOOTER_KEY, FOUND_PANE, NoRows, Place
+from tui.main_screen.places import FOUND_PANE, NO_ROWS, Place
 from tui.panes.facts import read_facets
 from tui.panes.pane import Loaded, View
 from tui.render.search_results import (
@@ -47,6 +47,7 @@ from tui.render.search_results import (
     search_suggestions,
     shown_words,
 )
+from tui.screens.base import KEY_LOOK, key_pieces
 from tui.screens.dialogs import Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
@@ -55,6 +56,7 @@ from tui.workers.queries import read_search_choices
 
 RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
 PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
+FILTERS_HINT = "  kind: domain: is: tag: author: iteration: since: before: related:"
 QUESTION_MARKS = ("?", "¿")
 
 
@@ -202,7 +204,7 @@ class SearchingScreen(ActingScreen):
         self.came_from = before
         self.place = self.places[FOUND_PANE.name] = Place(FOUND_PANE)
         shown.unmark()
-        shown.set_rows(NoRows(), keep=False)
+        shown.set_rows(NO_ROWS, keep=False)
 
     def _show_before(self) -> None:
         """Show the list again that the hits took the place of."""
@@ -295,10 +297,6 @@ class SearchingScreen(ActingScreen):
     def set_backups(self, trouble: str) -> None:
         """Show what is wrong with the backups; see `MainScreen`."""
 
-    def model_forms(self) -> Sequence[Sequence[Piece]]:
-        """Return the forms of the model's status, longest first; see `MainScreen`."""
-        return ()
-
     @property
     def embedding_under_way(self) -> str | None:
         """How far texts are embedded, as part of a sentence; see `MainScreen`."""
@@ -308,8 +306,7 @@ class SearchingScreen(ActingScreen):
         """Return the line above the hits: their kinds, and what the answer says."""
         if not self.searching:
             return super().title_pieces(room)
-        marked = len(self.record_list.marks)
-        marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
+        marks = self.marks_pieces()
         room -= pieces_width(marks) + 1
         notes = pieces_width(self._notes)
         right = next((told for told in self._told if notes + pieces_width(told) < room // 2), [])
@@ -527,22 +524,20 @@ class SearchingScreen(ActingScreen):
         if not self.is_attached or self._is_in_hits:
             super().draw_footer()
         elif found := self._completions():
-            pieces: list[Piece] = [(" tab ", FOOTER_KEY, f"complete_filter({found[0][0]!r})")]
+            pieces: list[Piece] = [(" tab ", KEY_LOOK, f"complete_filter({found[0][0]!r})")]
             for text, count in found:
                 number, action = "" if count is None else f" {count:,}", f"complete_filter({text!r})"
                 pieces += [(f" {visible(text)}", "", action), (f"{number} ", "$dim", action)]
             self.put_footer(*pieces)
         else:
             text = self.search_bar.query_text.strip()
-            does = " goes to what was found "
+            does = "goes to what was found"
             if self.place.pane.finds:
-                does = " to these "
+                does = "to these"
             elif self._is_command(text) or self._is_question(text):
-                does = " does it " if self._is_command(text) else " asks it "
-            rest = " leaves   kind: domain: is: tag: author: iteration: since: before: related:"
+                does = "does it" if self._is_command(text) else "asks it"
+            rest = "" if self.place.pane.finds else FILTERS_HINT
             self.put_footer(
-                (" enter", FOOTER_KEY, "to_hits"),
-                (does, "", "to_hits"),
-                (" esc", FOOTER_KEY, "leave_search"),
-                (rest if not self.place.pane.finds else " leaves", "", "leave_search"),
+                *key_pieces(("enter", does, "to_hits"), ("esc", "leaves", "leave_search")),
+                (rest, "", "leave_search"),
             )

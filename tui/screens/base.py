@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Hashable, Mapping, Sequence
-from typing import ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -29,6 +29,17 @@ from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
+
+KEY_LOOK = "$footer-key-foreground bold"
+
+
+def key_pieces(*keys: tuple[str, str, str]) -> list[Piece]:
+    """Return keys for a bottom line, each with what it does and the action of a click."""
+    pieces: list[Piece] = []
+    for key, does, action in keys:
+        pieces += [(f" {key}", KEY_LOOK, action), (f" {does} ", "", action)]
+    return pieces
+
 
 # The interface that screens need of the application.
 
@@ -109,6 +120,15 @@ class ResponsiveScreen(Screen[Result]):
         if name == "screen_update":
             interval = min(interval, FRAME_SECONDS)
         return super().set_interval(interval, callback, name=name, repeat=repeat, pause=pause)
+
+    def ask(self, dialog: Screen[Any], answer: Callable[[Any], object]) -> None:
+        """Open a screen; `answer` gets what is chosen there, if anything is."""
+
+        def closed(given: Any) -> None:
+            if given is not None:
+                answer(given)
+
+        self.app.push_screen(dialog, closed)
 
 
 def forget_startup() -> None:
@@ -221,13 +241,10 @@ class HelpScreen(ResponsiveScreen["str | None"]):
     def on_mount(self) -> None:
         badges = "  ".join(f"{glyph} {word}" for glyph, word in FACT_BADGES.values() if word != "contradicted")
         self.query_one("#help-title", Split).put_both([(" HELP", "bold $text-accent"), (f"   {badges}", "")], [])
-        look = "$footer-key-foreground bold"
         keys = [("enter", "does it", "choose")]
         keys += [] if self._keys else [("/", "finds by other words", "find"), ("=", "another key for it", "rekey")]
-        pieces: list[Piece] = []
-        for key, does, action in (*keys, ("esc", "closes", "dismiss")):
-            pieces += [(f" {key}", look, action), (f" {does} ", "", action)]
-        self.query_one("#help-keys", Bar).set_pieces(*pieces)
+        shown = key_pieces(*keys, ("esc", "closes", "dismiss"))
+        self.query_one("#help-keys", Bar).set_pieces(*shown)
         found = self.query_one("#help-list", RecordList)
         found.mark_cells = HELP_NAME_CELLS
         found.focus()
@@ -298,9 +315,8 @@ class HelpedScreen(ResponsiveScreen[HelpedResult]):
     def action_help(self) -> None:
         """List the keys of this screen; the one that is chosen is done."""
 
-        def chosen(target: str | None) -> None:
-            if target is not None:
-                self.call_later(self.run_action, target.removeprefix("here:"))
+        def chosen(target: str) -> None:
+            self.call_later(self.run_action, target.removeprefix("here:"))
 
         keys = [
             key
@@ -308,4 +324,4 @@ class HelpedScreen(ResponsiveScreen[HelpedResult]):
             for key in one.__dict__.get("BINDINGS", ())
             if issubclass(one, ResponsiveScreen) and isinstance(key, Binding) and key.tooltip
         ]
-        self.app.push_screen(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]
+        self.ask(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]

@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from time import monotonic, sleep
+from typing import TypeVar
 
 import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError
 from store.base.location import Location
-from store.base.models import Checkpoint, Chunk
+from store.base.models import Chunk
 from store.base.runtime import is_part_disabled
 from store.conversations.extraction_queue import has_due_entries
 from store.database.connection import to_memoranda_error
 from store.documents.documents import DocumentScan
 from store.documents.watcher import DocumentWatch
 from store.embedding.indexer import IndexResult
-from store.exchange.backups import backup_status
 from store.git.repository import refs_fingerprint
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.learning.model_pass import ModelPassResult, is_model_due, run_model_pass
@@ -35,20 +35,18 @@ from store.sync.sync import SyncReport
 from store.upkeep.as_of import PastState
 from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
-from store.upkeep.daily_log import write_daily_log
 from store.upkeep.maintenance import (
     check_git_change,
     clean_up_memory,
     is_cleanup_due,
-    make_due_backup,
-    offer_recovery,
     readable_repository,
     run_maintenance,
-    take_due_checkpoint,
 )
 from store.upkeep.optional import OpenTeam, find_sharing
 from store.upkeep.session_flush import flush_due_sessions
 from tui.theme.escape import visible
+
+Result = TypeVar("Result")
 
 
 class Connection:
@@ -134,14 +132,6 @@ class Worker:
 SCAN_SECONDS, RARE_SCAN_SECONDS = 10.0, 60.0  # seconds between scans without a file watcher, and with one
 
 
-def _ignore_count(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
-def _ignore_report(report: SyncReport) -> None:
-    """Ignore what a sync did."""
-
-
 class DocumentWorker(Worker):
     """The indexer of a memory's documents."""
 
@@ -152,7 +142,7 @@ class DocumentWorker(Worker):
         self.resting = False  # whether nobody used the application for a while
         self._watched = False  # whether the configuration enables watching
         self._problems: list[tuple[str, str]] | None = None  # already reported
-        self.synced: Callable[[SyncReport], None] = _ignore_report  # called with what a sync did
+        self.synced: Callable[[SyncReport], object] = lambda report: None  # called with what a sync did
 
     def close(self) -> None:
         """Stop: finish the current write; documents being read are read again at the next start."""
@@ -163,7 +153,7 @@ class DocumentWorker(Worker):
 
     def scan_documents(
         self,
-        progress: Callable[[int, int], None] = _ignore_count,
+        progress: Callable[[int, int], None] = lambda done, total: None,
         trouble: Callable[[str], None] = lambda said: None,
     ) -> DocumentScan | None:
         """Sync the files that are kept so, and index changed documents; return None once closed. Call `trouble` with
@@ -172,7 +162,8 @@ class DocumentWorker(Worker):
             if self.closing():
                 return None
             with self.memory() as memory:
-                self._sync(memory)
+                for report in memory.sync.sync_due(self.closing):
+                    self.synced(report)
                 before = memory.documents.problems() if self._problems is None else self._problems
                 result = memory.documents.update_index(progress, self.closing)
             self._scanned = monotonic()
@@ -183,10 +174,6 @@ class DocumentWorker(Worker):
             more = f"; and {len(fresh) - 1:,} more, see :scan" if len(fresh) > 1 else ""
             trouble(f"{path} is not in the index, or not as it stands: {why}{more}.")
         return result
-
-    def _sync(self, memory: Memory) -> None:
-        for report in memory.sync.sync_due(self.closing):
-            self.synced(report)
 
     def watch(self, trouble: Callable[[str], None]) -> None:
         """Scan whenever a document changes from now on, if the configuration enables it."""
@@ -212,12 +199,11 @@ class DocumentWorker(Worker):
     def is_scan_due(self, screen: Memory) -> bool:
         """Return whether a scan is due: periodically, since file watchers miss changes made on another machine's disk,
         and where a synced file or its memory changed, as the `screen`'s memory says in a fraction of a millisecond."""
-        watched = self._watch is not None and self._watch.working
         if not self._watched or self.running:
             return False
-        return monotonic() - self._scanned > (RARE_SCAN_SECONDS if watched else SCAN_SECONDS) or bool(
-            screen.sync.list_due()
-        )
+        watched = self._watch is not None and self._watch.working
+        seconds = RARE_SCAN_SECONDS if watched else SCAN_SECONDS
+        return monotonic() - self._scanned > seconds or bool(screen.sync.list_due())
 
     def path_of(self, chunk: Chunk) -> str:
         """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""
@@ -286,15 +272,9 @@ class Share:
 
 QUIET_SECONDS = 0.3  # seconds without a key before embedding continues
 LONGEST_PAUSE = 2.0  # seconds, well below the duration of a lease
-EMBED_AGAIN_SECONDS, EMBED_LATER_SECONDS = (
-    5.0,
-    600.0,
-)  # seconds before a retry: while another process embeds; after no model responded
+# seconds before a retry: while another process embeds; after no model responded
+EMBED_AGAIN_SECONDS, EMBED_LATER_SECONDS = 5.0, 600.0
 THREADS_VARIABLE = "OMP_NUM_THREADS"  # read by the model's library when it loads
-
-
-def _ignore_call(*arguments: object) -> None:
-    """Ignore progress."""
 
 
 class EmbeddingWorker(Worker):
@@ -332,12 +312,10 @@ class EmbeddingWorker(Worker):
         held = not resumed and (self.stopped or monotonic() < self._not_before)
         if self.closing() or held or self.running or is_part_disabled("model"):
             return False
-        if self._share.resting():
-            return False
-        return is_embedding_due(memory)
+        return not self._share.resting() and is_embedding_due(memory)
 
     def embed_pending(
-        self, progress: Callable[[int, int], None] = _ignore_call, trouble: Callable[[str], None] = _ignore_call
+        self, progress: Callable[[int, int], None], trouble: Callable[[str], None]
     ) -> IndexResult | None:
         """Embed the pending texts; return None if another process does it. Call `trouble` with what prevents it."""
         if is_part_disabled("model"):
@@ -374,11 +352,7 @@ class EmbeddingWorker(Worker):
     def give_way(self) -> bool:
         """Between two steps of any work: pause briefly while keys are pressed; return whether the app is closing."""
         start = monotonic()
-        while (
-            not self.closing()
-            and monotonic() - self._pressed < QUIET_SECONDS
-            and monotonic() - start < LONGEST_PAUSE
-        ):
+        while self.must_stop() and not self.closing() and monotonic() - start < LONGEST_PAUSE:
             sleep(0.05)
         return self.closing()
 
@@ -403,29 +377,28 @@ class IngestWorker(Worker):
             if not held:
                 return {}
             result: dict[str, object] = {}
-            try:
-                with self.memory() as memory:
-                    if list_changed_sources(memory) and not self.closing():
-                        self._process = IngestProcess(self._location.path)
-                        result = self._process.run_ingest()
-                    if not self.closing():
-                        with turn_summarizer(memory, self._unwanted) as by:
-                            flush_due_sessions(memory, by)
-            finally:
-                self._process = None
+            with self.memory() as memory:
+                if list_changed_sources(memory):
+                    result = self._run_process()
+                if not self.closing():
+                    with turn_summarizer(memory, self._unwanted) as by:
+                        flush_due_sessions(memory, by)
             return result
 
     def read_agents(self, agents: Sequence[str]) -> dict[str, object]:
         """Read the conversations that these agents keep of the project, in a child process; return its result, empty if
         it was ended."""
         with self.exclusive():
-            if self.closing():
-                return {}
-            self._process = IngestProcess(self._location.path, agents)
-            try:
-                return self._process.run_ingest()
-            finally:
-                self._process = None
+            return self._run_process(agents)
+
+    def _run_process(self, agents: Sequence[str] = ()) -> dict[str, object]:
+        if self.closing():
+            return {}
+        self._process = IngestProcess(self._location.path, agents)
+        try:
+            return self._process.run_ingest()
+        finally:
+            self._process = None
 
     def close(self) -> None:
         """End the child process; what it committed is kept."""
@@ -464,9 +437,8 @@ class LearningWorker(Worker):
         if self._share.resting():
             return False
         database = memory.database
-        if has_uncompared_facts(database):
-            return True
-        return not database.read_only and has_due_entries(database, memory.now)
+        due = has_uncompared_facts(database)
+        return due or (not database.read_only and has_due_entries(database, memory.now))
 
     def is_model_due(self, memory: Memory) -> bool:
         """Return whether a model has something to process; equally cheap."""
@@ -539,16 +511,6 @@ class MaintenanceWorker(Worker):
             finally:
                 self._reading_git = False
 
-    def keep_backups(self) -> None:
-        """Create the daily backup if it is due. Raises StorageError."""
-        with self.memory() as memory:
-            make_due_backup(memory, self.closing)
-
-    def backups_trouble(self) -> str:
-        """Return what is wrong with the backups, in three words; empty if nothing is."""
-        with self.memory() as memory:
-            return backup_status(memory.database, memory.now)[2]
-
     def verify(self) -> int:
         """Look again at what facts and decisions rest on, if anything about it changed since the last look; return how
         many pieces changed or are gone that were neither before."""
@@ -565,20 +527,10 @@ class MaintenanceWorker(Worker):
             doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
             return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
 
-    def write_log(self, trouble: Callable[[str], None]) -> None:
-        """Append what happened to the daily log, where it is turned on; call `trouble` where that cannot be done."""
+    def run(self, work: Callable[[Memory], Result]) -> Result:
+        """Call `work` with the memory, whose writes are those of a worker."""
         with self.memory("worker") as memory:
-            write_daily_log(memory, trouble)
-
-    def take_due_checkpoint(self) -> None:
-        """Create the periodic checkpoint that is due, unless another process does."""
-        with self.memory("worker") as memory:
-            take_due_checkpoint(memory)
-
-    def offered_checkpoint(self) -> Checkpoint | None:
-        """Return the checkpoint to resume an interrupted session from; only once."""
-        with self.memory("worker") as memory:
-            return offer_recovery(memory)
+            return work(memory)
 
     def git_changed(self, clean: bool = False) -> bool:
         """Return whether the repository changed since the last check; takes little more than opening the memory. With
