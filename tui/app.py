@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 from textual import events
@@ -90,12 +90,8 @@ class Memoranda(SaysDefects, App[int]):
         for theme in HIGH_CONTRAST:
             self.register_theme(theme)
         self._clock = clock
-        self._clean, self._ascii, self._colourless, self._own = (
-            StripControls(),
-            AsciiFilter(),
-            ColorlessFilter(),
-            OwnColorsFilter(),
-        )
+        self._clean, self._ascii = StripControls(), AsciiFilter()
+        self._colourless, self._own = ColorlessFilter(), OwnColorsFilter()
         self._said = AsciiFilter(spoken_table())
         self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)  # what was said in this sitting, and when
         self._held = deque[events.Event]()  # buffered keys
@@ -118,19 +114,12 @@ class Memoranda(SaysDefects, App[int]):
         self._main: MainScreen | None = None  # once the first frame is painted
         self._configure()
 
-    @property
-    def remapped(self) -> dict[str, str]:
-        """Return the remapped keys: id → keys."""
-        return self._remapped
-
     def get_default_screen(self) -> Screen[None]:
         return Shell()
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
-        if os.name == "posix" and found is LinuxDriver:
-            return TerminalDriver
-        return found
+        return TerminalDriver if os.name == "posix" and found is LinuxDriver else found
 
     def get_line_filters(self) -> list[LineFilter]:
         """Return the second layer against hostile text, behind every widget; ASCII for our glyphs if the user or the
@@ -157,9 +146,9 @@ class Memoranda(SaysDefects, App[int]):
 
     def _configure(self) -> None:
         """Apply the configuration."""
-        self._remapped, problems = remap_keys(self.config.remapped_keys)
+        self.remapped, problems = remap_keys(self.config.remapped_keys)
         self.config.problems += problems
-        self.set_keymap(self._remapped)
+        self.set_keymap(self.remapped)
         wanted = self.config["theme"] or DEFAULT_THEME
         if wanted not in self.available_themes:
             self.config.problems.append(
@@ -225,18 +214,10 @@ class Memoranda(SaysDefects, App[int]):
 
     # messages
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
+    def notify(self, message: str, **options: Any) -> None:
         """Show a message in the bottom line, and keep it for `:messages`."""
         self.messages.append((self._clock(), message))
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+        super().notify(message, **options)
         if self.config["plain"]:
             self.cursor_position = Offset(0, self.size.height - 1)
 

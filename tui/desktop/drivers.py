@@ -63,10 +63,8 @@ class TerminalDriver(LinuxDriver):
     """Textual's own wakes ten times a second, to see whether its input has ended and whether an escape was a key. This
     one sleeps until something comes; only shortly after that it looks again."""
 
-    def __init__(
-        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
-    ) -> None:
-        super().__init__(app, debug=debug, mouse=mouse, size=size)
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
         self.exit_event: WakingEvent = WakingEvent()
         # the thread that writes must not end: the queue of what is to be written would fill up
         self._file = cast(Any, TerminalFile(self._file))

@@ -68,18 +68,15 @@ def clipboard_tools(environment: Mapping[str, str], platform: str) -> list[Clipb
     Over SSH only a forwarded display leads to the user's own machine; other programs would fill the remote
     clipboard."""
     near = not (environment.get("SSH_TTY") or environment.get("SSH_CONNECTION"))
-    found = []
-    if near and platform == "darwin":
-        found.append(PBCOPY)
-    if environment.get("WAYLAND_DISPLAY"):
-        found.append(WL_COPY)
-    if environment.get("DISPLAY"):
-        found += [XCLIP, XSEL]
-    if near and (environment.get("WSL_DISTRO_NAME") or environment.get("WSL_INTEROP")):
-        found.append(CLIP_EXE)
-    if near and environment.get("TERMUX_VERSION"):
-        found.append(TERMUX)
-    return found
+    on_windows = environment.get("WSL_DISTRO_NAME") or environment.get("WSL_INTEROP")
+    places = [
+        (near and platform == "darwin", [PBCOPY]),
+        (environment.get("WAYLAND_DISPLAY"), [WL_COPY]),
+        (environment.get("DISPLAY"), [XCLIP, XSEL]),
+        (near and on_windows, [CLIP_EXE]),
+        (near and environment.get("TERMUX_VERSION"), [TERMUX]),
+    ]
+    return [tool for is_here, tools in places if is_here for tool in tools]
 
 
 def pass_to_program(text: str, candidates: list[ClipboardTool]) -> str:
@@ -138,15 +135,7 @@ def edit_in_editor(app: App[object], text: str, suffix: str = ".md", command: st
             os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8", newline=""
         ) as file:
             file.write(text)
-        try:
-            with app.suspend():
-                status = run_editor([*words, path], lambda: _remove_folder(folder))
-        except SuspendNotSupported:
-            raise NoEditor(
-                "This terminal cannot be lent to an editor.", "Use `memoranda correct` instead."
-            ) from None
-        if isinstance(status, OSError):  # raised only here: inside `suspend` it would keep the app from resuming
-            raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
+        status = _lend_terminal(app, [*words, path], "Use `memoranda correct` instead.", folder)
         return _changed_text(text, path) if status == 0 else None
     finally:
         _remove_folder(folder)
@@ -156,13 +145,20 @@ def open_in_editor(app: App[object], path: str, line: int, command: str = "") ->
     """Open a file of the user in the editor, at `line` if the editor supports that. Blocks the app, which is suspended.
     Raises NoEditor."""
     words = command_at_line(editor_command(command, os.environ), path, line)
+    _lend_terminal(app, words, "Open the file in another one.")
+
+
+def _lend_terminal(app: App[object], words: list[str], instead: str, folder: str = "") -> int:
+    """Run an editor while the app is suspended, and return its exit status; `folder` is removed if it is ended from
+    outside. Raises NoEditor."""
     try:
         with app.suspend():
-            status = run_editor(words, lambda: None)
+            status = run_editor(words, lambda: _remove_folder(folder))
     except SuspendNotSupported:
-        raise NoEditor("This terminal cannot be lent to an editor.", "Open the file in another one.") from None
-    if isinstance(status, OSError):
+        raise NoEditor("This terminal cannot be lent to an editor.", instead) from None
+    if isinstance(status, OSError):  # raised only here: inside `suspend` it would keep the app from resuming
         raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
+    return status
 
 
 def command_at_line(words: list[str], path: str, line: int) -> list[str]:
@@ -189,5 +185,5 @@ def _changed_text(text: str, path: str) -> str | None:
 
 
 def _remove_folder(folder: str) -> None:
-    """Remove a folder with its files; ignore errors."""
+    """Remove a folder with its files, if it is there; ignore errors."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -132,8 +132,6 @@ class ActingScreen(PlacesScreen):
 
     def action_start(self, id: str) -> None:
         """Begin the action of a key."""
-        if self.opened is None:
-            return
         things = self.targets()
         action = self.find_action(id, things)
         if action is not None and action.one and (here := self.thing_at_cursor()) in things:
@@ -173,7 +171,7 @@ class ActingScreen(PlacesScreen):
             fit = [here] if here in fit else fit[:1]
         if len(fit) > 1:
             action = action_for_many(action, fit)
-        go = partial(self._go_on, action, fit)
+        go = partial(self.perform, action, fit) if action.run is None else partial(action.run, self, fit)
         key = KEYS_BY_ID[action.key]
         word = action.word_for(fit[0] if fit else None) or key.label or key.help
         word = f"{word[:1].upper()}{word[1:]}"
@@ -195,15 +193,8 @@ class ActingScreen(PlacesScreen):
         else:
             go()
 
-    def _go_on(self, action: Action, things: Sequence[Any], **answers: Any) -> None:
-        if action.run is not None:
-            action.run(self, things, **answers)
-        else:
-            self.perform(action, things, **answers)
-
     def agree_first(self, question: str, lines: Sequence[str], go: Callable[[], object]) -> None:
         """Show a question with lines to read; Enter goes on."""
-
         self.ask(Form(question, lines=lines), lambda given: go())
 
     def choose(self, title: str, find: Find, answer: Callable[[Any], object], words: str = "") -> None:
@@ -389,11 +380,9 @@ class ActingScreen(PlacesScreen):
 
     def type_command(self, line: str) -> None:
         """Open the box with a line begun."""
-        if self.opened is not None:
-            hint = "what do you want to do, or where to go"
-            title = "Do, go, or type a command"
-            box = Chooser(title, self._offer, self.engine, line, hint, complete_typed, self._lines)
-            self.ask(box, lambda do: do())
+        title, hint = "Do, go, or type a command", "what do you want to do, or where to go"
+        box = Chooser(title, self._offer, self.engine, line, hint, complete_typed, self._lines)
+        self.ask(box, lambda do: do())
 
     def _offer(self, memory: Memory, words: str) -> list[Offer]:
         """Return what the box offers for words: the command that they are, the records that a command may be for, then
@@ -478,7 +467,7 @@ class ActingScreen(PlacesScreen):
 
     def run_line(self, text: str, agreed: tuple[str, ...] = ()) -> None:
         """Run a typed line, with or without its `/`."""
-        if not text.strip() or self.opened is None:
+        if not text.strip():
             return
         if not agreed:
             self._lines = (*self._lines, text)
@@ -689,17 +678,20 @@ class ActingScreen(PlacesScreen):
         elif kind == "facts" and not (narrow.status or narrow.tag):
             self._show_facts(narrow)
         elif kind == "tasks" and not narrow.status:
-            self._show_hidden(FACTS, narrow.all, state="tasks")
+            self._go_to_view(FACTS, narrow.all, state="tasks")
         elif kind == "checkpoints":
-            self._show_hidden(HISTORY, narrow.all, only="checkpoints")
+            self._go_to_view(HISTORY, narrow.all, only="checkpoints")
         else:
             return False
         return True
 
-    def _show_hidden(self, name: str, hidden: bool, **chosen: str | None) -> None:
+    def _go_to_view(self, name: str, hidden: bool, sort: str | None = None, **chosen: str | None) -> None:
+        """Go to a pane, narrowed, with what is hidden or without it, in an order."""
         self.go_to(name, **chosen)
-        if self.place.view.hidden is not hidden:
-            self.narrow(self.place.view._replace(hidden=hidden))
+        view = self.place.view._replace(hidden=hidden)
+        view = view if sort is None else view._replace(sort=sort)
+        if view != self.place.view:
+            self.narrow(view)
 
     def _show_facts(self, narrow: Narrowing) -> None:
         """Go to the facts, filtered."""
@@ -708,10 +700,8 @@ class ActingScreen(PlacesScreen):
         if (domain is not None and domain not in DOMAINS) or sort not in (*FACT_SORTS, "need"):
             self.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(FACT_SORTS)}.", "warning")
             return
-        self.go_to(FACTS, state=None, tag=None, domain=domain, origin=narrow.origin, words=words)
-        view = self.place.view._replace(hidden=narrow.all, sort="" if sort == "need" else sort)
-        if view != self.place.view:
-            self.narrow(view)
+        chosen = {"state": None, "tag": None, "domain": domain, "origin": narrow.origin, "words": words}
+        self._go_to_view(FACTS, narrow.all, "" if sort == "need" else sort, **chosen)
 
 
 UNDO_WORDS = ("undo", "redo", "checkpoint", "purge")

@@ -66,9 +66,8 @@ class BackgroundTask:
 
     def attempt(self, work: Callable[[Engine], Result], refused: str = "") -> Result | None:
         """Do work on the memory; where it cannot be done, say so, `refused` and why, and return None."""
-        engine = self.host.opened
         try:
-            return work(engine) if engine is not None else None
+            return work(self.host.engine)
         except MemorandaError as error:
             self.warn(f"{refused}{error}")
             return None
@@ -241,15 +240,14 @@ class UpkeepController(BackgroundTask):
 
     _git_is_read = True  # or checked
     _welcomed = False
+    _backups = ""  # what is wrong with them
 
     def start(self) -> None:
         self.read_documents(first=True)
         self._look_after_backups(make=False)
 
     def poll(self, count: int) -> None:
-        engine, app = self.host.opened, self.host.application
-        if engine is None:
-            return
+        engine, app = self.host.engine, self.host.application
         engine.documents.resting = app.resting
         if count % polls_at_pace(BACKUP_POLLS, app) == 0:
             self._look_after_backups(make=True)
@@ -266,8 +264,11 @@ class UpkeepController(BackgroundTask):
             if engine.documents.is_scan_due(engine.present):
                 self.read_documents()
 
+    def pieces(self) -> Sequence[Piece]:
+        return [(f"{self._backups} ", "$text-error", "go('health')")] if self._backups else ()
+
     def leave(self) -> bool:
-        if self.host.opened is None or not self.host.opened.upkeep.stop_reading_git():
+        if not self.host.engine.upkeep.stop_reading_git():
             return False
         self.host.say("Stopped reading git; what was read stays, and the next start goes on.")
         return True
@@ -323,7 +324,8 @@ class UpkeepController(BackgroundTask):
 
         def report() -> None:
             trouble = self.attempt(look_after, "No backup could be made: ")
-            self.host.later(self.host.set_backups, "no backup" if trouble is None else trouble)
+            self._backups = "no backup" if trouble is None else trouble
+            self.host.later(self.host.draw_top)
 
         self.host.in_background(report, "backups", "make the daily backup, if it is due")
 
@@ -406,8 +408,8 @@ class EmbeddingController(BackgroundTask):
         self.embed()
 
     def poll(self, count: int) -> None:
-        engine = self.host.opened
-        if engine is not None and count % GIT_POLLS == 0 and engine.embedder.is_embedding_due(engine.screen):
+        engine = self.host.engine
+        if count % GIT_POLLS == 0 and engine.embedder.is_embedding_due(engine.screen):
             self.embed()
 
     def pieces(self) -> Sequence[Piece]:
@@ -421,9 +423,7 @@ class EmbeddingController(BackgroundTask):
 
     def toggle(self) -> None:
         """Stop indexing, or go on."""
-        engine = self.host.opened
-        if engine is None:
-            return
+        engine = self.host.engine
         if engine.embedder.stop_embedding():
             self._set_status("indexing stopped", "index")
             self.host.say("Stopped indexing; what was indexed stays, and :health --index goes on.")
@@ -438,8 +438,8 @@ class EmbeddingController(BackgroundTask):
         self.host.in_background(self._embed, "embedding", "embed what waits")
 
     def _embed(self) -> None:
-        engine = self.host.opened
-        if engine is None or engine.embedder.running:
+        embedder = self.host.engine.embedder
+        if embedder.running:
             return
 
         def progress(done: int, total: int) -> None:
@@ -449,13 +449,13 @@ class EmbeddingController(BackgroundTask):
         def trouble(sentence: str) -> None:
             self.host.later(self._set_status, f"keywords only: {sentence}", "go('health')")
 
-        if engine.embedder.embed_pending(progress, trouble) is not None:
+        if embedder.embed_pending(progress, trouble) is not None:
             self.host.later(self._finish)
 
     @property
     def under_way(self) -> str | None:
         """Return the progress as part of a sentence; None while nothing is embedded."""
-        if self.host.opened is None or not self.host.opened.embedder.running:
+        if not self.host.engine.embedder.running:
             return None
         done, total = self._progress
         return f" ({done:,} of {total:,})" if done < total else ""
@@ -463,8 +463,7 @@ class EmbeddingController(BackgroundTask):
     def announces(self, step: int) -> bool:
         """Return whether only embeddings can have been added since this step of history: they arrive in batches,
         reported by `vectors_came`."""
-        engine = self.host.opened
-        return engine is not None and engine.embedder.running and engine.newest_step() == step
+        return self.host.engine.embedder.running and self.host.engine.newest_step() == step
 
     def _show_progress(self, done: int, total: int) -> None:
         """Show how far embedding is, and let the search see the new vectors."""
@@ -473,15 +472,14 @@ class EmbeddingController(BackgroundTask):
         self._progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATE_SECONDS else 0.0
-        if self.host.opened is not None and not self.host.opened.embedder.stopped:  # it ends with a last batch
+        if not self.host.engine.embedder.stopped:  # it ends with a last batch
             self._set_status(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 
     def _finish(self) -> None:
         """Remove the progress, unless something is wrong, and let the search see all vectors."""
         self._began = (0, 0.0)
-        engine = self.host.opened
-        if engine is not None and not engine.embedder.trouble and not engine.embedder.stopped:
+        if not self.host.engine.embedder.trouble and not self.host.engine.embedder.stopped:
             self._set_status("", "")
         self.host.vectors_came(True)
 
@@ -509,11 +507,11 @@ class LearningController(BackgroundTask):
             self._learn_if_due()
 
     def _learn_if_due(self) -> None:
-        engine = self.host.opened
-        if engine is not None and not self._rules_run and engine.learner.is_learning_due(engine.screen):
+        engine = self.host.engine
+        if not self._rules_run and engine.learner.is_learning_due(engine.screen):
             self._rules_run = True
             self.host.in_background(self._run_rules, "learning", "read waiting turns")
-        if engine is not None and not self._model_runs and engine.learner.is_model_due(engine.screen):
+        if not self._model_runs and engine.learner.is_model_due(engine.screen):
             self._model_runs = True
             self.host.in_background(self._run_model, "model", "let the model read waiting turns")
 
@@ -586,9 +584,7 @@ class ModelStatusController(BackgroundTask):
 
     def _read_stats(self) -> None:
         """Read the model's recent calls; one that has just answered is loaded."""
-        engine = self.host.opened
-        if engine is None:
-            return
+        engine = self.host.engine
         before, self._stats = self._stats, read_model_stats(engine.present.database, engine.now)
         if before != self._stats:
             self.host.draw_top()
@@ -623,8 +619,7 @@ class TeamController(BackgroundTask):
         self.poll(0)
 
     def poll(self, count: int) -> None:
-        engine = self.host.opened
-        minutes = int(engine.screen.config["team.minutes"]) if engine is not None else 0
+        minutes = int(self.host.engine.screen.config["team.minutes"])
         if minutes and count % (minutes * MINUTE_POLLS) == 0:
             self.host.in_background(self._exchange, "team", "exchange with the team", exclusive=True)
 
@@ -651,7 +646,7 @@ class TourController(BackgroundTask):
         self._number = 0
         self._shown = False
         self._passed: Sequence[int] = ()
-        self._looked: int | None = None  # up to which step of history; None before the tour is shown
+        self._looked = -1  # up to which step of history; -1 before the tour is shown
         # why each step since was made: also what was done before the tour asked for it
         self._done: list[str] = []
         self._ended = ""  # the pane in which the last step was done
@@ -683,9 +678,7 @@ class TourController(BackgroundTask):
             self._go_to(found[0] if found[0] < len(TOUR_STOPS) else 0)
 
     def _is_done(self) -> bool:
-        engine, wanted = self.host.opened, tour_stop(self._number).done
-        if engine is None or self._looked is None:
-            return False
+        engine, wanted = self.host.engine, tour_stop(self._number).done
         waiting = engine.screen.inbox.count_waiting()
         self._waiting = max(self._waiting, waiting)  # more may have come since
         if wanted == "stale":
@@ -700,11 +693,9 @@ class TourController(BackgroundTask):
 
     def _go_to(self, number: int, passed: Sequence[int] = ()) -> None:
         """Show the step of an index; `passed` are those before it that are not shown, since they were done already."""
-        engine = self.host.opened
-        if engine is None:
-            return
+        engine = self.host.engine
         self._number, self._passed, self._ended = number, passed, self.host.pane_name
-        if self._looked is None:
+        if self._looked < 0:
             self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count_waiting()
         self._show_lines(True)
 

@@ -50,8 +50,7 @@ from tui.workers.engine import Engine
 SCREEN_STYLES = """
 PlacesScreen {
     layout: vertical; overflow: hidden;
-    #top { height: 1; background: $panel; }
-    #chips { height: 1; background: $panel; }
+    #top, #chips { height: 1; background: $panel; }
     #past { height: 1; display: none; background: $warning; color: auto 95%; }
     &.-past #past { display: block; }
     &.-past #top { background: $warning-muted; }
@@ -255,8 +254,6 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def action_go(self, name: str, shows: str = "") -> None:
         """Go to a pane or a view; to the pane that is shown, to its next chip."""
-        if self.opened is None:
-            return
         if shows:
             self.go_to(name, shows=shows)
         elif name == self.pane_name and not self.search_bar.query_text:
@@ -264,15 +261,17 @@ class PlacesScreen(ResponsiveScreen[None]):
         else:
             self.go_to(name)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Before the memory is open no key does anything."""
+        return self.opened is not None
+
     def go_to(self, name: str, **chosen: str | None) -> None:
         """Show a pane or a view, narrowed by the fields that are given."""
-        if self.opened is None:
-            return
         self.end_search()
         if name not in self.places:
             self.places[name] = Place(PANES.get(name) or load_view(name))
         place = self.places[name]
-        if chosen and place.view != (view := place.view.choose(**chosen)):
+        if place.view != (view := place.view.choose(**chosen)):
             place.view, place.narrowed = view, True
         self.show_place(place)
 
@@ -311,8 +310,8 @@ class PlacesScreen(ResponsiveScreen[None]):
     def load(self, opens: bool = False) -> None:
         """Read the rows of the place: of a long list that was not read yet the first ones, then all. Rows stay in their
         places, unless it is narrowed or `opens`."""
-        place, engine = self.place, self.opened
-        if engine is None or place.pane is FOUND_PANE:
+        place, engine = self.place, self.engine
+        if place.pane is FOUND_PANE:
             return
         first = place.loaded is None
         last = None if place.narrowed or opens else place.loaded
@@ -320,7 +319,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         if (first or place.narrowed) and not isinstance(self.focused, Input):
             self.application.hold_keys("rows")  # they are for its rows
         self._began = monotonic()
-        self._note_writes(engine)
+        self._note_writes()
         done = partial(self._show_loaded, place, place.view, engine.past)
         kept = place.loaded.kept if place.loaded is not None else None
         tell = partial(self.later, self._tell_progress, place)
@@ -382,30 +381,26 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def check_writes(self, count: int) -> None:
         """Read the rows again if others wrote; not while they are read, nor right after a slow reading."""
-        engine = self.opened
-        if engine is None:
-            return
-        now = monotonic()
+        engine, now = self.engine, monotonic()
         due = self._due.get(self.pane_name)
         if due is not None and now > due:
             del self._due[self.pane_name]
             self.load()
         if not engine.reading and now > self._rested and self.was_written():
             engine.pace.note_write()
-            self._note_writes(engine)
+            self._note_writes()
             self.load()
 
-    def _note_writes(self, engine: Engine) -> None:
+    def _note_writes(self) -> None:
         """Note what was written since the rows were read, whoever has them read again."""
         if self.was_written():
-            self._seen = engine.present.database.data_version()
+            self._seen = self.engine.present.database.data_version()
             self.memory_changed()
-            self.set_waiting(engine.present.inbox.count_waiting())
+            self.set_waiting(self.engine.present.inbox.count_waiting())
 
     def was_written(self) -> bool:
         """Tell whether the memory was written since the rows were read; takes some 20 µs."""
-        engine = self.opened
-        return engine is not None and engine.past is None and engine.present.database.data_version() != self._seen
+        return self.engine.past is None and self.engine.present.database.data_version() != self._seen
 
     def memory_changed(self) -> None:
         """Note that the memory changed; see `SearchingScreen`."""
@@ -498,13 +493,13 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def _missing_lines(self) -> Sequence[StyledLine]:
         """Return what an empty memory waits for, beside the facts that are not there."""
-        loaded, engine = self.place.loaded, self.opened
+        loaded = self.place.loaded
         if loaded is None or not loaded.whole or len(loaded.rows) or self.pane_name != FACTS:
             return ()
-        if engine is None or engine.past is not None or self.place.view.chosen:
+        if self.engine.past is not None or self.place.view.chosen:
             return ()
         lines: list[StyledLine] = [[("What is missing", "heading")], []]
-        for sentence in missing_sentences(engine.present):
+        for sentence in missing_sentences(self.engine.present):
             lines += [[("· ", "label"), (fill_in_keys(sentence), "")], []]
         return lines
 
@@ -515,8 +510,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         self.draw_footer()
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        self.draw_titles()
-        self.draw_footer()
+        self.draw_all()
 
     def on_preview_selected(self, event: Preview.Selected) -> None:
         self.draw_footer()
@@ -586,8 +580,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def action_only(self) -> None:
         """Choose what the list shows only, in which order, and whether with what is hidden."""
-        if self.opened is not None:
-            self.ask(Chooser("Show only…", self._offer_filters, self.engine), self.narrow)
+        self.ask(Chooser("Show only…", self._offer_filters, self.engine), self.narrow)
 
     def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
         view = self.place.view

@@ -59,7 +59,6 @@ class MainScreen(SearchingScreen):
     _clock: Timer | None = None  # counts the seconds of the pending answer
     _purges = 0  # the memory's count of removals when it was looked at last
     _held = False  # whether another program prevents a checkpoint of the WAL
-    _backups = ""  # what is wrong with them
     _left: dict[str, tuple[View, Hashable]]  # how each place was before the past was looked at
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
@@ -76,13 +75,10 @@ class MainScreen(SearchingScreen):
         self.upkeep, self.embedding = UpkeepController(self), EmbeddingController(self)
         self.model_status, self.checkpoints = ModelStatusController(self), CheckpointController(self)
         self.tour = TourController(self)
-        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self), self.tour)
-        self.tasks = (self.upkeep, self.embedding, *more)
-        steps = (self.check_writes, self._look_around, *(task.poll for task in self.tasks))
-        self.polling = Polling(steps, self.say_error, self.was_written)
+        others = (self.model_status, self.checkpoints, TeamController(self), self.tour, self.upkeep)
+        self.tasks = (self.embedding, LearningController(self), *others)
         self.call_after_refresh(forget_startup)
         self.in_background(self._open_memory, "open", "open the memory")
-        self.polling.start_polling(self, lambda: self.application.resting)
 
     # opening
 
@@ -105,7 +101,7 @@ class MainScreen(SearchingScreen):
     def _show_memory(self, engine: Engine) -> None:
         self.opened = self.pane.engine = engine
         self.search_bar.ready(engine)
-        self.search_bar.completes = self.complete_filter
+        self.search_bar.completes = self.action_complete_filter
         self.search_bar.add_input()
         self._held = bool(wal.held_wal_warning(engine.screen.database.path))  # listed among the warnings
         for warning in engine.screen.database.warnings:
@@ -118,6 +114,9 @@ class MainScreen(SearchingScreen):
         for task in self.tasks:
             task.start()
         self.divide()
+        steps = (self.check_writes, self._look_around, *(task.poll for task in self.tasks))
+        self.polling = Polling(steps, self.say_error, self.was_written)
+        self.polling.start_polling(self, lambda: self.application.resting)
 
     def _end(self, error: MemorandaError) -> None:
         """Exit the application, and print why."""
@@ -131,15 +130,13 @@ class MainScreen(SearchingScreen):
                 self._end(why)
                 return
             self.location.look = choice == ADOPT_LOOK
-            self.in_background(partial(self._adopt, choice, why.unmarked), "open", "open the memory")
+            adopt = partial(self._adopt, choice, why.unmarked)
+            self.in_background(self._open_memory if self.location.look else adopt, "open", "open the memory")
 
         self.application.release_keys()
         self.app.push_screen(AdoptScreen(self.location, why), chosen)
 
     def _adopt(self, choice: str, earlier: bool) -> None:
-        if choice == ADOPT_LOOK:
-            self._open_memory()
-            return
         try:
             if choice == ADOPT_WHOLE:
                 adopted = adopt_whole(self.location, self.clock, earlier)
@@ -168,10 +165,7 @@ class MainScreen(SearchingScreen):
 
     def _look_around(self, count: int) -> None:
         """See whether the log is held by another program, whether ages changed, and whether anything was purged."""
-        engine = self.opened
-        if engine is None:
-            return
-        reason = wal.held_wal_warning(engine.screen.database.path)
+        reason = wal.held_wal_warning(self.engine.screen.database.path)
         if bool(reason) != self._held:
             self._held = bool(reason)
             if reason:
@@ -181,8 +175,7 @@ class MainScreen(SearchingScreen):
             self.load()
 
     def memory_changed(self) -> None:
-        if self.opened is not None:
-            self._forget_if_purged(self.opened)
+        self._forget_if_purged()
         if not self.embedding.announces(self._step):
             super().memory_changed()
 
@@ -197,16 +190,10 @@ class MainScreen(SearchingScreen):
     def embed(self) -> None:
         self.embedding.embed()
 
-    def set_backups(self, trouble: str) -> None:
-        """Show what is wrong with the backups; empty for nothing."""
-        self._backups = trouble
-        self.draw_top()
-
     def status_pieces(self) -> list[Piece]:
         pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
         pieces += super().status_pieces()
         pieces += [piece for task in self.tasks for piece in task.pieces()]
-        pieces += [(f"{self._backups} ", "$text-error", "go('health')")] if self._backups else []
         return [one for piece in pieces for one in ((" ", ""), piece)][1:]
 
     def model_forms(self) -> Sequence[Sequence[Piece]]:
@@ -259,7 +246,7 @@ class MainScreen(SearchingScreen):
         work beside."""
         place = self.place
         if isinstance(self.focused, Input):
-            self.leave_search()
+            self.action_leave_search()
         elif self._stop_answer():
             self.draw_footer()
         elif self._leave_zoom():
@@ -270,7 +257,7 @@ class MainScreen(SearchingScreen):
         elif self.record_list.marks:
             self.record_list.unmark()
         elif self.searching:
-            self.leave_search()
+            self.action_leave_search()
         elif self.moment is not None:
             self.action_come_back()
         elif place.view.chosen:
@@ -374,10 +361,10 @@ class MainScreen(SearchingScreen):
 
     def ask_question(self, question: str) -> None:
         """Ask the Librarian, on a thread; what it finds is shown as it comes."""
-        if self.opened is None or self.refuses():
+        if self.refuses():
             return
         self.go_to(ASK, context=None, question=None, session=None)
-        engine = self.opened
+        engine = self.engine
         self._stop_answer()
         if self._clock is None:
             self._clock = self.app.set_interval(1, self._count_seconds)
@@ -386,12 +373,8 @@ class MainScreen(SearchingScreen):
         engine.exchanges = [*engine.exchanges[1 - KEPT_EXCHANGES :], exchange]
         self._show_talk()
         self.application.release_keys()
-        self.run_worker(
-            partial(self._answer_question, engine, exchange, last),
-            group="librarian",
-            thread=True,
-            exit_on_error=False,
-        )
+        work = partial(self._answer_question, engine, exchange, last)
+        self.in_background(work, "librarian", "answer a question")
 
     def _answer_question(self, engine: Engine, exchange: Exchange, last: LibrarianAnswer | None) -> None:
         def tell(words: str) -> None:
@@ -416,13 +399,7 @@ class MainScreen(SearchingScreen):
 
     def _count_seconds(self) -> None:
         """Show the elapsed time of the pending answer."""
-        engine = self.opened
-        if (
-            engine is not None
-            and self.is_attached
-            and not engine.is_closed
-            and any(one.open for one in engine.exchanges)
-        ):
+        if self.is_attached and not self.engine.is_closed and any(one.open for one in self.engine.exchanges):
             self._show_talk()
 
     def _show_talk(self) -> None:
@@ -432,8 +409,7 @@ class MainScreen(SearchingScreen):
 
     def _stop_answer(self) -> bool:
         """Stop the model: the search's hits stay, in their order. Return False if nothing is asked."""
-        exchanges = self.opened.exchanges if self.opened is not None else []
-        asked = next((one for one in reversed(exchanges) if one.open and not one.stop.is_set()), None)
+        asked = next((one for one in reversed(self.engine.exchanges) if one.open and not one.stop.is_set()), None)
         if asked is None:
             return False
         asked.stop.set()
@@ -441,10 +417,11 @@ class MainScreen(SearchingScreen):
         self._show_talk()
         return True
 
-    def _forget_if_purged(self, engine: Engine) -> None:
+    def _forget_if_purged(self) -> None:
         """Clear the conversation after any purge, here or elsewhere, since it may quote purged text that is no longer
         on the disk."""
-        before, self._purges = self._purges, count_removals(engine.present.database)
+        engine, before = self.engine, self._purges
+        self._purges = count_removals(engine.present.database)
         if engine.exchanges and self._purges > before:
             self._stop_answer()
             engine.exchanges = []

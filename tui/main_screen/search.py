@@ -79,8 +79,6 @@ class SearchingScreen(ActingScreen):
 
     def action_find(self) -> None:
         """Open the find line: in some views it narrows their rows, elsewhere it searches everything."""
-        if self.opened is None:
-            return
         bar = self.search_bar
         bar.focus_input(self.engine.screen.search.log.recent_queries())
         if not bar.query_text.strip() and not self.place.pane.finds:
@@ -135,11 +133,11 @@ class SearchingScreen(ActingScreen):
                 self.application.hold_keys("rows")  # they are for what has the words
             self.application.release_keys()
         elif event.submitted and self._is_command(text):
-            self.leave_search()
+            self.action_leave_search()
             self.app.call_later(self.run_line, text)  # once the list has the focus
             self.app.call_later(self.application.release_keys)
         elif event.submitted and self._is_question(text):
-            self.leave_search()
+            self.action_leave_search()
             self.app.call_later(self.ask_question, text)
         else:
             self._enter_hits()
@@ -168,7 +166,7 @@ class SearchingScreen(ActingScreen):
         if self.place.pane.finds:
             self.narrow(self.place.view.choose(words=None))
         if event.left:
-            self.leave_search()
+            self.action_leave_search()
         elif self.searching:
             self._show_before()
             self._show_hints()
@@ -179,7 +177,7 @@ class SearchingScreen(ActingScreen):
     # the hits
 
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
-        if self.opened is None or self.place.pane.finds:
+        if self.place.pane.finds:
             return
         answer = self._answer = self._unlogged = event.answer
         new = not event.again and not event.late
@@ -218,13 +216,9 @@ class SearchingScreen(ActingScreen):
     def _first_lines(self, answer: SearchAnswer) -> list[str]:
         """Return the lines above the hits: what Enter does, and that no record contains what was asked."""
         text = self.search_bar.query_text.strip()
-        does = (
-            f"enter does it:  {text}"
-            if self._is_command(text)
-            else "enter asks it"
-            if self._is_question(text)
-            else ""
-        )
+        does = "enter asks it" if self._is_question(text) else ""
+        if self._is_command(text):
+            does = f"enter does it:  {text}"
         some = answer.hits or answer.nearest or answer.waiting
         none = none_exact_words(self.search_bar.query_text, answer) if some else ""
         return [one for one in (does, none) if one]
@@ -293,9 +287,6 @@ class SearchingScreen(ActingScreen):
         self._told = [[*told, (how, "$dim"), (f"  {shown} " if shown else " ", "$dim")] for how in (*ways, "")]
         self._count_kinds(answer)
         self.draw_all()
-
-    def set_backups(self, trouble: str) -> None:
-        """Show what is wrong with the backups; see `MainScreen`."""
 
     @property
     def embedding_under_way(self) -> str | None:
@@ -389,17 +380,13 @@ class SearchingScreen(ActingScreen):
         """Return how the filter that is being typed may go on, with numbers of records."""
         return filter_completions(self.search_bar.query_text, self._search_facets)
 
-    def complete_filter(self, text: str = "") -> bool:
+    def action_complete_filter(self, text: str = "") -> bool:
         """Complete the filter that is being typed by `text`, or by the first completion; return False if there is
         none."""
         found = self._completions()
         if found:
             self.search_bar.search_for(complete_filter(self.search_bar.query_text, text or found[0][0]))
         return bool(found)
-
-    def action_complete_filter(self, text: str) -> None:
-        """Complete the filter that is being typed, for a click."""
-        self.complete_filter(text)
 
     # what keys do with hits
 
@@ -494,14 +481,13 @@ class SearchingScreen(ActingScreen):
     def end_search(self) -> None:
         """Clear the find line; where hits were shown, what they took the place of is the place again."""
         self._to_hits = False
-        if self.opened is not None:
-            self.search_bar.clear()
+        self.search_bar.clear()
         if self.searching:
             self._hits, self._why = (), False
             self.place = self.came_from
             self._fit()
 
-    def leave_search(self) -> None:
+    def action_leave_search(self) -> None:
         """Clear the find line, and show the list again."""
         was = self.searching
         self._to_hits = False
@@ -514,10 +500,6 @@ class SearchingScreen(ActingScreen):
             self.set_focus(self.record_list)
             self.show_cursor()
             self.draw_all()
-
-    def action_leave_search(self) -> None:
-        """Escape, for a click."""
-        self.leave_search()
 
     def draw_footer(self) -> None:
         """Show how a query may go on while it is typed."""

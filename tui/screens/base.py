@@ -105,13 +105,7 @@ class ResponsiveScreen(Screen[Result]):
             self.check_idle()
 
     def set_interval(
-        self,
-        interval: float,
-        callback: TimerCallback | None = None,
-        *,
-        name: str | None = None,
-        repeat: int = 0,
-        pause: bool = False,
+        self, interval: float, callback: TimerCallback | None = None, *, name: str | None = None, **more: Any
     ) -> Timer:
         """Shorten the interval of Textual's repaint timer, identified by its name; under another name nothing is
         changed.
@@ -119,7 +113,7 @@ class ResponsiveScreen(Screen[Result]):
         `TEXTUAL_FPS` would do so for all animations too, and for every Textual program started from here."""
         if name == "screen_update":
             interval = min(interval, FRAME_SECONDS)
-        return super().set_interval(interval, callback, name=name, repeat=repeat, pause=pause)
+        return super().set_interval(interval, callback, name=name, **more)
 
     def ask(self, dialog: Screen[Any], answer: Callable[[Any], object]) -> None:
         """Open a screen; `answer` gets what is chosen there, if anything is."""
@@ -177,6 +171,10 @@ def screen_help_entries(keys: Sequence[Binding], remapped: Mapping[str, str]) ->
 def _first_key(key: Binding, remapped: Mapping[str, str]) -> str:
     """Return the first of the keys that do something, as a person reads it."""
     return show_key(remapped.get(key.id or "", key.key).split(",")[0])
+
+
+def _show_keys(keys: str) -> str:
+    return "  ".join(map(show_key, keys.split(",")))
 
 
 class HelpRows(NumberedRows):
@@ -274,11 +272,8 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         if kind == "here":
             here = self._keys[f"here:{name}"]
             keys = self._remapped.get(here.id or "", here.key)
-            more = (
-                [[("All its keys: ", "dim"), ("  ".join(map(show_key, keys.split(","))), "")]]
-                if "," in keys
-                else []
-            )
+            all_keys: StyledLine = [("All its keys: ", "dim"), (_show_keys(keys), "")]
+            more = [all_keys] if "," in keys else []
             return [[(_first_key(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
         if kind == "verb":
             verb = verb_named(name)
@@ -286,11 +281,11 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             return [[(line, "")] for line in text.split("\n")[:-2]]
         key = KEYS_BY_ID[name]
         keys = self._remapped.get(key.id, key.keys)
-        all_keys = "  ".join(map(show_key, keys.split(","))) or "none; the box that : opens finds it"
+        shown = _show_keys(keys) or "none; the box that : opens finds it"
         return [
             [(key.first_key(self._remapped) or key.id, "own"), (f"  {key.help}", "")],
             [],
-            [("All its keys: ", "dim"), (all_keys, "")],
+            [("All its keys: ", "dim"), (shown, "")],
             [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
         ]
 

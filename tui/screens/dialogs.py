@@ -15,14 +15,13 @@ from textual.widgets.input import Selection
 
 from store.memory import Memory
 from tui.lists.record_rows import ListedRows, RowLine, row_lines
-from tui.screens.base import ResponsiveScreen
+from tui.screens.base import KEY_LOOK, ResponsiveScreen
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, escaped_content
 from tui.widgets.bars import Bar, Field
 from tui.widgets.record_list import RecordList
 from tui.workers.engine import Engine
 
-KEY_STYLE = "$footer-key-foreground bold"
 OFFERED_LINES = 14  # lines of the list of a chooser, at most
 
 
@@ -58,7 +57,9 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
     """A box over the screen. Dismisses with its answer; with None where it is left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Leave", show=False, id="dialog.leave")
+        Binding("escape", "dismiss(None)", "Leave", show=False, id="dialog.leave"),
+        Binding("down", "move(1)", show=False),
+        Binding("up", "move(-1)", show=False),
     ]
     DEFAULT_CSS = """
     Dialog {
@@ -94,7 +95,7 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
         """Show keys, each with what it does and the action of a click; Escape is added."""
         pieces: list[Piece] = []
         for key, does, action in (*keys, ("esc", "leaves", "dismiss(None)")):
-            pieces += [(f"{key} ", KEY_STYLE, action), (f"{visible(does)}   ", "", action)]
+            pieces += [(f"{key} ", KEY_LOOK, action), (f"{visible(does)}   ", "", action)]
         self.query_one("#dialog-keys", Bar).set_pieces(*pieces)
 
 
@@ -107,8 +108,6 @@ class Chooser(Dialog):
     before, `past`, the newest last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "move(1)", show=False),
-        Binding("up", "move(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("tab", "complete", show=False, priority=True),
@@ -221,8 +220,6 @@ class Form(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("up", "move(-1)", show=False),
     ]
 
     def __init__(
@@ -287,23 +284,16 @@ class Form(Dialog):
         """Go to the next field; in the last one give the answers back."""
         at = self._at()
         lines = list(self.query(Field))
-        missing = next((place for place, line in enumerate(lines) if self._lacks(place, line.value)), None)
-        if at is not None and at + 1 < len(lines):
-            lines[at + 1].focus()
-            self.app.release_keys()  # type: ignore[attr-defined]
-        elif missing is not None:
-            lines[missing].focus()
+        empty = (
+            place for place, line in enumerate(lines) if self._fields[place].needed and not line.value.strip()
+        )
+        next_line = at + 1 if at is not None and at + 1 < len(lines) else next(empty, None)
+        if next_line is not None:
+            lines[next_line].focus()
             self.app.release_keys()  # type: ignore[attr-defined]
         else:
-            self.dismiss(
-                {
-                    field.name: self._answer(field.name, line.value)
-                    for field, line in zip(self._fields, lines, strict=True)
-                }
-            )
-
-    def _lacks(self, at: int, text: str) -> bool:
-        return self._fields[at].needed and not text.strip()
+            given = zip(self._fields, lines, strict=True)
+            self.dismiss({field.name: self._answer(field.name, line.value) for field, line in given})
 
     def _answer(self, name: str, text: str) -> str:
         """Return an answer; one that was not changed as it was, with its line breaks and what is shown as marks."""

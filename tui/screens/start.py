@@ -23,9 +23,9 @@ from store.upkeep import adoption
 from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
 from tui.input.key_table import KEYS_BY_ID, key_name
-from tui.input.verb_table import find_verb
+from tui.input.verb_table import verb_named
 from tui.render.lines import StyledLine, format_count
-from tui.screens.base import ResponsiveScreen
+from tui.screens.base import ResponsiveScreen, key_pieces
 from tui.screens.dialogs import Form, FormField
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
@@ -59,7 +59,6 @@ class AdoptScreen(SaysDefects, Screen[str]):
     DEFAULT_CSS = """
     AdoptScreen { align: center middle; padding: 1 2; }
     AdoptScreen VerticalScroll { width: 100%; max-width: 96; height: auto; max-height: 100%; }
-    AdoptScreen #adopt-why { margin-bottom: 1; }
     AdoptScreen #adopt-check { margin-top: 1; color: $text-muted; }
     """
 
@@ -71,11 +70,10 @@ class AdoptScreen(SaysDefects, Screen[str]):
 
     def compose(self) -> ComposeResult:
         choices = [*([MADE_EARLIER] if self._why.unmarked else []), *ADOPT_CHOICES, ("q", "", "leave it alone")]
+        asks = "Was it made by an earlier version, or did it come in an archive?\n\n" if self._why.unmarked else ""
+        listed = "\n".join(f" {key}  {text}" for key, _, text in choices)
         with VerticalScroll():
-            yield Static(Text(visible(self._why.message)), id="adopt-why")
-            if self._why.unmarked:
-                yield Static(Text("Was it made by an earlier version, or did it come in an archive?\n"))
-            yield Static(Text("\n".join(f" {key}  {text}" for key, _, text in choices)), id="adopt-choices")
+            yield Static(Text(f"{visible(self._why.message)}\n\n{asks}{listed}"))
             yield Static(Text("Checking it for damage …"), id="adopt-check")
 
     def on_mount(self) -> None:
@@ -149,14 +147,11 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     def _draw(self) -> None:
         if not self.is_attached:
             return
-        lines: list[StyledLine] = [[("Found", "heading")]]
-        lines += [
-            [("  · ", "label"), (self._now(text), "")] for text in (*self._ledger.found, self._model) if text
-        ]
-        lines += [[], [("Did", "heading")]]
-        lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
-        for said in self._said.values():
-            lines += [[("  ✓ ", "label"), (text, "")] for text in said]
+        read = any(offer.agents and offer.key in self._said for offer in self._ledger.offers)
+        found = [text.removesuffix(NONE_READ) if read else text for text in (*self._ledger.found, self._model)]
+        did = [*self._ledger.did, *(text for said in self._said.values() for text in said)]
+        lines: list[StyledLine] = [[("Found", "heading")], *_listed("·", found)]
+        lines += [[], [("Did", "heading")], *_listed("✓", did)]
         offers = [offer for offer in self._ledger.offers if offer.key not in self._said]
         if offers:
             lines += [[], [("Worth doing", "heading")]]
@@ -165,18 +160,10 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             lines.append([(f"  {offer.key} ", "label+own"), (f"{offer.says}{wait}", "")])
         lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
         self.query_one(Preview).show_lines(lines, stay=True)
-        look = "$footer-key-foreground bold"
-        pieces: list[Piece] = []
-        for offer in offers:
-            pieces += [
-                (f" {offer.key}", look, f"take({offer.key!r})"),
-                (f" {offer.says.partition(' ')[0]} ", "", f"take({offer.key!r})"),
-            ]
-        if self._steps:
-            pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
-        self.query_one("#start-keys", Bar).set_pieces(
-            *pieces, (" esc", look, "dismiss"), (" to the application ", "", "dismiss")
-        )
+        keys = [(offer.key, offer.says.partition(" ")[0], f"take({offer.key!r})") for offer in offers]
+        keys += [("u", "undo", "undo")] if self._steps else []
+        shown = key_pieces(*keys, ("esc", "to the application", "dismiss"))
+        self.query_one("#start-keys", Bar).set_pieces(*shown)
 
     def on_key(self, event: events.Key) -> None:
         if event.character in (leads := {key_name(id): KEYS_BY_ID[id].action for id in LEDGER_KEYS}):
@@ -196,13 +183,12 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         elif offer.asks:
             (line,) = offer.lines
 
-            def answered(given: Mapping[str, str] | None) -> None:
-                if given is not None:
-                    self._begin(offer, [(*line, given["text"])])
+            def answered(given: Mapping[str, str]) -> None:
+                self._run(offer, [(*line, given["text"])], [], [])
 
-            self.app.push_screen(Form(offer.says, [FormField("text", offer.asks)]), answered)
+            self.ask(Form(offer.says, [FormField("text", offer.asks)]), answered)
         else:
-            self._begin(offer, offer.lines)
+            self._run(offer, offer.lines, [], [])
 
     def _read_conversations(self, offer: StartOffer) -> None:
         """Read conversations beside all else, which may take minutes: other offers can be taken meanwhile. Whoever has
@@ -222,16 +208,6 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         work = partial(self._engine.bringer.read_agents, offer.agents)
         self._engine.wait_beside(work, partial(self._later, finish))
 
-    def _now(self, text: str) -> str:
-        """Return what was found, as it is now."""
-        read = any(offer.agents and offer.key in self._said for offer in self._ledger.offers)
-        return text.removesuffix(NONE_READ) if read else text
-
-    def _begin(self, offer: StartOffer, lines: Sequence[Sequence[str]]) -> None:
-        self._doing = offer.key
-        self._draw()
-        self._run(offer, lines, [], [])
-
     def _run(
         self,
         offer: StartOffer,
@@ -241,11 +217,12 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         agreed: tuple[str, ...] = (),
     ) -> None:
         """Run the next line of an offer; after the last, show what all of them wrote."""
+        self._doing = offer.key if lines else ""
         if not lines:
             self._said[offer.key] = said
-            if steps:
-                self._steps.append((offer.key, steps))
-            self._leave_offer()
+            self._steps += [(offer.key, steps)] if steps else []
+        self._draw()
+        if not lines:
             return
         newest = self._engine.newest_step()
 
@@ -254,14 +231,11 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
                 return
             if isinstance(error, ConfirmationNeeded):  # it is seen first; nothing of it is done without Enter
                 seen = (*agreed, error.shown_text)
-
-                def answered(given: object) -> None:
-                    if given is None:
-                        self._leave_offer()
-                    else:
-                        self._run(offer, lines, said, steps, seen)
-
-                self.app.push_screen(Form(error.message, lines=error.lines), answered)
+                self._doing = ""
+                self.ask(
+                    Form(error.message, lines=error.lines),
+                    lambda given: self._run(offer, lines, said, steps, seen),
+                )
                 return
             if error is not None:
                 self._run(offer, lines[1:], [*said, str(error)], steps)
@@ -273,15 +247,9 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             told = f"{outcome.message.removesuffix('.')}{text}"
             self._run(offer, lines[1:], [*said, told], [*steps, *made])
 
-        found = find_verb(list(lines[0]))
-        assert found is not None
-        verb, rest = found
-        given = parse_arguments(verb.name, verb.arguments, rest)
+        verb = verb_named(lines[0][0])
+        given = parse_arguments(verb.name, verb.arguments, list(lines[0][1:]))
         self._engine.run_verb(verb, given, agreed, partial(self._later, finish))
-
-    def _leave_offer(self) -> None:
-        self._doing = ""
-        self._draw()
 
     def action_undo(self) -> None:
         """Undo what was done last here, and offer it again."""
@@ -303,15 +271,16 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         self._engine.write(undo, partial(self._later, undone))
 
 
+def _listed(mark: str, texts: Sequence[str]) -> list[StyledLine]:
+    return [[(f"  {mark} ", "label"), (text, "")] for text in texts if text]
+
+
 def conversations_read_words(result: dict[str, object]) -> str:
     """Say what was read of agents' conversations, and what could not be."""
     added, sessions = result.get("added", 0), result.get("sessions", 0)
     assert isinstance(added, int) and isinstance(sessions, int)
-    told = (
-        f"Read {format_count(added, 'turn')} of "
-        f"{format_count(sessions, 'conversation')}; only `purge` erases them again."
-    )
-    told = told if added else "Nothing was said there."
+    told = f"Read {format_count(added, 'turn')} of {format_count(sessions, 'conversation')}; only"
+    told = f"{told} `purge` erases them again." if added else "Nothing was said there."
     return f"{told} {trouble}" if (trouble := result.get("trouble")) else told
 
 

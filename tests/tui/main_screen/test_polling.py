@@ -176,7 +176,7 @@ def test_the_team_s_minutes_are_minutes() -> None:
     """They were half as long: the polls were counted as seconds."""
     exchanges: list[str] = []
     host: Any = SimpleNamespace(
-        opened=SimpleNamespace(screen=SimpleNamespace(config={"team.minutes": "5"})),
+        engine=SimpleNamespace(screen=SimpleNamespace(config={"team.minutes": "5"})),
         in_background=lambda work, group, description, exclusive: exchanges.append(group),
     )
     controller = TeamController(host)
@@ -215,7 +215,7 @@ def test_only_what_takes_long_is_seen_to_be_indexed(texts: int, shown: list[str]
     seen: list[str] = []
     embedder = SimpleNamespace(running=False, stopped=False, trouble="")
     embedder.embed_pending = lambda progress, trouble: progress(1, texts)
-    host = SimpleNamespace(opened=SimpleNamespace(embedder=embedder), vectors_came=lambda all_of_them: None)
+    host = SimpleNamespace(engine=SimpleNamespace(embedder=embedder), vectors_came=lambda all_of_them: None)
     host.in_background = lambda work, *names: work()
     host.later = lambda function, *given: function(*given)
     host.draw_top = lambda: seen.append(controller._status[0])

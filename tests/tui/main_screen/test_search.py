@@ -166,7 +166,7 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
     now = 100.0
     monkeypatch.setattr(embedding, "monotonic", lambda: now)
     engine = SimpleNamespace(embedder=SimpleNamespace(stopped=False, trouble=""))
-    host: Any = SimpleNamespace(form="-wide", opened=engine, draw_top=lambda: None, vectors_came=lambda every: None)
+    host: Any = SimpleNamespace(form="-wide", engine=engine, draw_top=lambda: None, vectors_came=lambda every: None)
     shown = embedding.EmbeddingController(host)
     for done, total, seconds, text in (
         (64, 5000, 0.0, "indexing 64 of 5,000 "),
