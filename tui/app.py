@@ -67,8 +67,8 @@ class Memoranda(SaysDefects, App[int]):
     ENABLE_COMMAND_PALETTE = False
     # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
     # reversed text
+    # a message takes the place of the keys in the bottom line, until the next key; more lines only if it needs them
     CSS = """
-    /* a message takes the place of the keys in the bottom line, until the next key; more lines only if it needs them */
     ToastRack { margin-bottom: 0; overflow-y: hidden; }
     ToastHolder { display: none; align-horizontal: left; }
     ToastHolder:last-of-type { display: block; }
@@ -339,14 +339,9 @@ class Memoranda(SaysDefects, App[int]):
 
     def _model_told(self) -> None:
         """Show the model's status; called on a thread of the model worker."""
-        if self.is_running:
+        if self.is_running and self._main is not None:
             with suppress(RuntimeError):  # the application may be closing
-                self.call_later(self._show_model)
-
-    def _show_model(self) -> None:
-        for screen in self.screen_stack:
-            if hasattr(screen, "model_told"):
-                screen.model_told()
+                self.call_later(self._main.model_told)
 
     # change of memory
 

@@ -188,7 +188,7 @@ def edit_document(screen: ActionScreen, things: Sequence[Chunk]) -> None:
     except MemorandaError as error:
         screen.say(str(error), "error")
         return
-    screen.in_background(screen.engine.documents.scan_documents, "documents", "read the documents that changed")
+    screen.in_background(screen.engine.documents.scan_documents, "documents")
 
 
 def edit_synced_file(screen: ActionScreen, name: str) -> None:
@@ -199,10 +199,7 @@ def edit_synced_file(screen: ActionScreen, name: str) -> None:
         memory.sync.sync_file(name)
         return memory.sync.read_content(name)
 
-    def done(raw: object, error: MemorandaError | None) -> None:
-        screen.later(_edit_content, screen, name, raw, error)
-
-    screen.engine.write(read, done)
+    screen.engine.write(read, partial(_edit_content, screen, name))
 
 
 def _edit_content(screen: ActionScreen, name: str, raw: object, error: MemorandaError | None) -> None:

@@ -14,7 +14,7 @@ from textual import work
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError, Purged
-from store.base.models import Checkpoint, Record, Step
+from store.base.models import Checkpoint, Record
 from store.base.runtime import require_part
 from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.config.settings import MODEL_WORD, SETTINGS
@@ -243,7 +243,7 @@ class ActingScreen(PlacesScreen):
             self.application.release_keys("write")
 
         self.application.hold_keys("write")  # they are for what comes of it
-        self.engine.write(write, lambda result, error: self.later(finish, result, error))
+        self.engine.write(write, finish)
 
     def _show_done(self, done: Done, cut: Sequence[LoggedRedaction]) -> None:
         """Show what was done, and what is there now; the cursor goes on where it is asked to."""
@@ -365,7 +365,7 @@ class ActingScreen(PlacesScreen):
 
     def action_help(self) -> None:
         """List all keys and commands; the one that is chosen is done."""
-        self.ask(HelpScreen(self.app.remapped), self._take_help)  # type: ignore[attr-defined]
+        self.ask(HelpScreen(self.application.remapped), self._take_help)
 
     def _take_help(self, target: str) -> None:
         kind, _, name = target.partition(":")
@@ -391,9 +391,7 @@ class ActingScreen(PlacesScreen):
         if not line:
             return [*self._offer_keys(""), *self._offer_verbs("")]
         found = find_verb(split_words(line))
-        offers: list[Offer] = []
-        if found is not None:
-            offers = self._offer_command(memory, line, *found)
+        offers = self._offer_command(memory, line, *found) if found is not None else []
         offers += self._offer_keys(line)
         if found is None or not found[1]:
             offers += [*self._offer_verbs(line), *self._offer_settings(line)]
@@ -454,12 +452,9 @@ class ActingScreen(PlacesScreen):
         """Choose the theme; it is shown as it is chosen."""
 
         def find(memory: Memory, words: str) -> list[Offer]:
-            names = sorted(self.app.available_themes, key=lambda name: (name != self.app.theme, name))
-            return [
-                Offer(name, name, "now" if name == self.app.theme else "")
-                for name in names
-                if words.lower() in name
-            ]
+            now = self.app.theme
+            names = sorted(self.app.available_themes, key=lambda name: (name != now, name))
+            return [Offer(name, name, "now" if name == now else "") for name in names if words.lower() in name]
 
         self.choose("Theme", find, partial(setattr, self.app, "theme"))
 
@@ -512,9 +507,7 @@ class ActingScreen(PlacesScreen):
             return []
         if any(_is_citation(rest[at]) for at in find_loose_words(verb, rest)[:1]):
             return []
-        cited = [
-            citation for one in self.targets() if not isinstance(one, Step) and (citation := citation_of(one))
-        ]
+        cited = [citation for citation in map(citation_of, self.targets()) if citation]
         return cited if wanted.form in ("many", "any") else cited[:1]
 
     def _offer_near_verb(self, text: str, word: str) -> None:
@@ -546,7 +539,7 @@ class ActingScreen(PlacesScreen):
             self.say(f"{verb.name} goes on beside everything else; it says when it is done.")
         else:
             self.application.hold_keys("write")
-        engine.run_verb(verb, given, agreed, lambda result, error: self.later(finish, result, error))
+        engine.run_verb(verb, given, agreed, finish)
 
     def _show_outcome(self, verb: Verb, given: ParsedArguments, outcome: Outcome) -> None:
         """Show the outcome of a verb, and what it may have changed."""
@@ -641,7 +634,7 @@ class ActingScreen(PlacesScreen):
             edit_synced_file(self, given.file or "MEMORY.md")
         elif name == "open" and given.place:
             location, folder = locate_memory(given.place, self.cwd)
-            self.app.call_later(self.app.open, location, folder)  # type: ignore[attr-defined]
+            self.app.call_later(self.application.open, location, folder)
         elif name == "open" and not (given.new or given.where):
             self.action_start("memory.open")
         else:

@@ -44,6 +44,7 @@ class BackgroundTask:
 
     def start(self) -> None:
         """Start, after the first rows are shown."""
+        self.poll(0)
 
     def poll(self, count: int) -> None:
         """Do what is due at the `count`-th poll."""
@@ -163,7 +164,6 @@ class Polling:
 # Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew.
 
 OFFER_SECONDS = 4  # seconds until the offer is tried again
-RECOVER_ACTION = "start('checkpoint.recover')"
 POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
 
 
@@ -173,15 +173,15 @@ class CheckpointController(BackgroundTask):
     offered: Checkpoint | None = None  # where a session broke off, until it was read
 
     def start(self) -> None:
-        self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
-        self.host.in_background(self._import, "bring", "import conversations that grew")
+        self.host.in_background(self._look_for_offer, "offer")
+        self.host.in_background(self._import, "bring")
 
     def poll(self, count: int) -> None:
         if self.offered is not None:
             self._see_if_read(self.offered)
         if count % POLLS_BETWEEN_CHECKPOINTS == 0:
-            self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
-            self.host.in_background(self._import, "bring", "import conversations that grew")
+            self.host.in_background(self._take_due, "tick")
+            self.host.in_background(self._import, "bring")
 
     def pieces(self) -> Sequence[Piece]:
         if self.offered is None:
@@ -190,7 +190,7 @@ class CheckpointController(BackgroundTask):
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
         does = "" if self.host.form == "-narrow" else " recovers it"  # beside the hint of the find line
         said = f"session broke off: {key_name('checkpoint.restore')}{does} "
-        return [(said, "$text-warning", RECOVER_ACTION)]
+        return [(said, "$text-warning", "start('checkpoint.recover')")]
 
     def _look_for_offer(self) -> None:
         found = self.attempt(lambda engine: engine.upkeep.run(offer_recovery))
@@ -221,7 +221,7 @@ class CheckpointController(BackgroundTask):
         result = self.attempt(lambda engine: engine.bringer.ingest_grown(), refused) or {}
         if trouble := result.get("trouble"):
             self.warn(f"{refused}{trouble}")
-        if isinstance(added := result.get("added"), int) and added:
+        if added := result.get("added"):
             self.say(f"Brought in {format_count(added, 'turn')} of conversations.")
 
     def _take_due(self) -> None:
@@ -252,7 +252,7 @@ class UpkeepController(BackgroundTask):
         if count % polls_at_pace(BACKUP_POLLS, app) == 0:
             self._look_after_backups(make=True)
         if count % polls_at_pace(EVIDENCE_POLLS, app) == 0:
-            self.host.in_background(self._idle, "evidence", "look at the evidence, and write the daily log")
+            self.host.in_background(self._idle, "evidence")
         if count % GIT_POLLS == 0 and not self._git_is_read:
             self._git_is_read = True
             if count % polls_at_pace(SETTINGS_POLLS, app):
@@ -306,7 +306,7 @@ class UpkeepController(BackgroundTask):
                 self.say(f"Read {format_count(result.new, 'new document')}.")
 
         work = partial(self.attempt, read, "The documents could not be read: ")
-        self.host.in_background(work, "documents", "read the documents that changed")
+        self.host.in_background(work, "documents")
 
     def _report_sync(self, report: SyncReport) -> None:
         """Say what a sync read; that it wrote what the application changed is no news."""
@@ -327,7 +327,7 @@ class UpkeepController(BackgroundTask):
             self._backups = "no backup" if trouble is None else trouble
             self.host.later(self.host.draw_top)
 
-        self.host.in_background(report, "backups", "make the daily backup, if it is due")
+        self.host.in_background(report, "backups")
 
     def _catch_up(self, watching: bool = False) -> None:
         """Read the commits that the timeline lacks, on a worker thread; with `watching`, only if git has changed."""
@@ -371,7 +371,7 @@ class UpkeepController(BackgroundTask):
             self._catch_up(watching=True)
             self._git_is_read = False
 
-        self.host.in_background(read, "git", "look whether git has something new")
+        self.host.in_background(read, "git")
 
     def _welcome(self, engine: Engine, ledger: Ledger) -> None:
         """Show what the first start found and did, unless the person began already."""
@@ -380,7 +380,7 @@ class UpkeepController(BackgroundTask):
         if begun or self.host.app.screen is not self.host or isinstance(self.host.focused, Input):
             return
         model = model_sentence(self.host.model_forms())
-        screen = FirstStartScreen(engine, ledger, model, self.host.later, self.host.say)
+        screen = FirstStartScreen(engine, ledger, model, self.host.say)
         self.host.app.push_screen(screen, self._leave_welcome)
 
     def _leave_welcome(self, action: str | None) -> None:
@@ -435,7 +435,7 @@ class EmbeddingController(BackgroundTask):
 
     def embed(self) -> None:
         """Embed the pending texts."""
-        self.host.in_background(self._embed, "embedding", "embed what waits")
+        self.host.in_background(self._embed, "embedding")
 
     def _embed(self) -> None:
         embedder = self.host.engine.embedder
@@ -499,21 +499,16 @@ class LearningController(BackgroundTask):
     _rules_run = False  # whether the rules are running
     _model_runs = False
 
-    def start(self) -> None:
-        self._learn_if_due()
-
     def poll(self, count: int) -> None:
-        if count % LEARN_POLLS == 0:
-            self._learn_if_due()
-
-    def _learn_if_due(self) -> None:
         engine = self.host.engine
+        if count % LEARN_POLLS:
+            return
         if not self._rules_run and engine.learner.is_learning_due(engine.screen):
             self._rules_run = True
-            self.host.in_background(self._run_rules, "learning", "read waiting turns")
+            self.host.in_background(self._run_rules, "learning")
         if not self._model_runs and engine.learner.is_model_due(engine.screen):
             self._model_runs = True
-            self.host.in_background(self._run_model, "model", "let the model read waiting turns")
+            self.host.in_background(self._run_model, "model")
 
     def _run_rules(self) -> None:
         done = self.attempt(lambda engine: engine.learner.run_rules(), "What was said could not be read: ")
@@ -615,13 +610,10 @@ class TeamController(BackgroundTask):
 
     _said = ""  # the trouble that was shown last: the same is not shown every few minutes
 
-    def start(self) -> None:
-        self.poll(0)
-
     def poll(self, count: int) -> None:
         minutes = int(self.host.engine.screen.config["team.minutes"])
         if minutes and count % (minutes * MINUTE_POLLS) == 0:
-            self.host.in_background(self._exchange, "team", "exchange with the team", exclusive=True)
+            self.host.in_background(self._exchange, "team")
 
     def _exchange(self) -> None:
         trouble = ""

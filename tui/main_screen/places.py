@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from shutil import get_terminal_size
 from time import monotonic
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -37,7 +38,7 @@ from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
 from tui.panes.pane import FIRST_ROWS, Entry, EntryRows, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
-from tui.screens.base import KEY_LOOK, Application, ResponsiveScreen
+from tui.screens.base import KEY_LOOK, ResponsiveScreen
 from tui.screens.dialogs import Chooser, Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
@@ -47,6 +48,7 @@ from tui.widgets.preview import Preview, PreviewPane
 from tui.widgets.record_list import MOST_MARKS, RecordList, first_of_group
 from tui.workers.engine import Engine
 
+# last: one of the two alone; and where the keys go, which can be told without colours
 SCREEN_STYLES = """
 PlacesScreen {
     layout: vertical; overflow: hidden;
@@ -66,10 +68,8 @@ PlacesScreen {
     &.-narrow #body { layout: vertical; }
     &.-narrow #list-pane { height: 4fr; }
     &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
-    /* one of the two alone */
     &.-preview-alone #list-pane, &.-list-alone #preview-pane { display: none; }
     &.-preview-alone #preview-pane, &.-list-alone #list-pane { width: 1fr; height: 1fr; }
-    /* where the keys go can be told without colours */
     &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
     &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
 }
@@ -120,7 +120,7 @@ NO_VIEW = View()
 @dataclass
 class Place:
     """A pane as it is shown: how it is narrowed, what was read, and where its cursor and marks were when it was left.
-    `narrowed` until the rows of another view are shown."""
+    `narrowed` until the rows of another view are shown; from `due` on it is read again by itself."""
 
     pane: Pane
     view: View = NO_VIEW
@@ -128,6 +128,7 @@ class Place:
     key: Hashable | None = None
     marks: frozenset[Hashable] = frozenset()
     narrowed: bool = False
+    due: float = inf
 
 
 class ListPane(CachedLines, Vertical):
@@ -170,7 +171,6 @@ class PlacesScreen(ResponsiveScreen[None]):
         # when the last reading began; from when others' changes are read again
         self._began, self._rested = 0.0, 0.0
         self._takes_chip = False  # whether its next chip is taken once the list is read
-        self._due: dict[str, float] = {}  # when a view is read again by itself
 
     def compose(self) -> ComposeResult:
         yield Split(id="top")
@@ -205,10 +205,6 @@ class PlacesScreen(ResponsiveScreen[None]):
         return self.query_one(SearchBar)
 
     @property
-    def application(self) -> Application:
-        return cast("Application", self.app)
-
-    @property
     def pane_name(self) -> str:
         return self.place.pane.name
 
@@ -224,6 +220,11 @@ class PlacesScreen(ResponsiveScreen[None]):
     def setting(self, name: str) -> str:
         """Return a setting of the configuration as text."""
         return str(self.application.config[name])
+
+    @property
+    def view(self) -> View:
+        """How the list is narrowed."""
+        return self.place.view
 
     def chosen(self, field: str) -> str | None:
         """Return the value by which the list is narrowed in a field."""
@@ -343,7 +344,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         now = monotonic()
         self._rested = now + max(OTHERS_SECONDS, RELOAD_REST * (now - self._began))
         if place.pane.seconds:
-            self._due[place.pane.name] = now + place.pane.seconds
+            place.due = now + place.pane.seconds
         if place is not self.place:
             return
         self._show_rows(place, loaded, first)
@@ -382,9 +383,8 @@ class PlacesScreen(ResponsiveScreen[None]):
     def check_writes(self, count: int) -> None:
         """Read the rows again if others wrote; not while they are read, nor right after a slow reading."""
         engine, now = self.engine, monotonic()
-        due = self._due.get(self.pane_name)
-        if due is not None and now > due:
-            del self._due[self.pane_name]
+        if now > self.place.due:
+            self.place.due = inf
             self.load()
         if not engine.reading and now > self._rested and self.was_written():
             engine.pace.note_write()
@@ -396,7 +396,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         if self.was_written():
             self._seen = self.engine.present.database.data_version()
             self.memory_changed()
-            self.set_waiting(self.engine.present.inbox.count_waiting())
+            self.count_waiting()
 
     def was_written(self) -> bool:
         """Tell whether the memory was written since the rows were read; takes some 20 µs."""
@@ -413,7 +413,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         self.memory_changed()
         if not self.pane.reload():
             self.show_cursor()
-        self.set_waiting(self.engine.present.inbox.count_waiting())
+        self.count_waiting()
         if not self.searching:
             self.application.hold_keys("rows")  # they are for what is there now
         self.load()
@@ -566,7 +566,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def action_only_by(self, field: str, value: str) -> None:
         """Narrow the list by a value, for a click; an empty one clears that filter."""
-        self.narrow(self.place.view.choose(**{field: value or None}))
+        self.narrow(self.view.choose(**{field: value or None}))
 
     def action_show_all(self) -> None:
         """Clear all filters."""
@@ -583,7 +583,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         self.ask(Chooser("Show only…", self._offer_filters, self.engine), self.narrow)
 
     def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
-        view = self.place.view
+        view = self.view
         offers = [
             Offer(
                 view.choose(**{facet.field: None if view.get(facet.field) == one.value else one.value}),
@@ -630,16 +630,11 @@ class PlacesScreen(ResponsiveScreen[None]):
         now = self._split or (50 if self.form == "-huge" else 60)
         self._split = max(LEAST_PERCENT, min(100 - LEAST_PERCENT, now + step))
         self.divide()
-        kept = str(self._split)
-        self.in_background(lambda: write_setting(user_settings_path(), "split", kept), "split", "keep the split")
+        self.in_background(partial(write_setting, user_settings_path(), "split", str(self._split)), "split")
 
-    def in_background(
-        self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
-    ) -> object:
-        """Run work on a thread of its own, `exclusive` instead of what runs in its group."""
-        return self.run_worker(
-            work, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False
-        )
+    def in_background(self, work: Callable[[], object], group: str) -> object:
+        """Run work on a thread of its own."""
+        return self.run_worker(work, group=group, thread=True, exit_on_error=False)
 
     def divide(self) -> None:
         """Divide the screen between list and preview, and draw what depends on the width."""
@@ -676,9 +671,9 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._status = status
         self.draw_top()
 
-    def set_waiting(self, count: int) -> None:
+    def count_waiting(self) -> None:
         """Show how many proposals wait."""
-        self._waiting = count
+        self._waiting = self.engine.present.inbox.count_waiting()
         self.draw_top()
 
     def status_pieces(self) -> list[Piece]:

@@ -78,7 +78,7 @@ class MainScreen(SearchingScreen):
         others = (self.model_status, self.checkpoints, TeamController(self), self.tour, self.upkeep)
         self.tasks = (self.embedding, LearningController(self), *others)
         self.call_after_refresh(forget_startup)
-        self.in_background(self._open_memory, "open", "open the memory")
+        self.in_background(self._open_memory, "open")
 
     # opening
 
@@ -109,7 +109,7 @@ class MainScreen(SearchingScreen):
         self._step = engine.newest_step()
         self._purges = count_removals(engine.present.database)
         self.set_status("")
-        self.set_waiting(engine.present.inbox.count_waiting())
+        self.count_waiting()
         self.load()
         for task in self.tasks:
             task.start()
@@ -131,7 +131,7 @@ class MainScreen(SearchingScreen):
                 return
             self.location.look = choice == ADOPT_LOOK
             adopt = partial(self._adopt, choice, why.unmarked)
-            self.in_background(self._open_memory if self.location.look else adopt, "open", "open the memory")
+            self.in_background(self._open_memory if self.location.look else adopt, "open")
 
         self.application.release_keys()
         self.app.push_screen(AdoptScreen(self.location, why), chosen)
@@ -224,7 +224,7 @@ class MainScreen(SearchingScreen):
     def action_messages(self) -> None:
         """Show in the preview what was said in this sitting, the newest first."""
         now, lines = self.clock(), []
-        for at, text in reversed(self.app.messages):  # type: ignore[attr-defined]
+        for at, text in reversed(self.application.messages):
             lines += [format_how_long_ago(now, at), f"  {text}", ""]
         self.show_lines(lines or ["Nothing was said yet."])
 
@@ -374,7 +374,7 @@ class MainScreen(SearchingScreen):
         self._show_talk()
         self.application.release_keys()
         work = partial(self._answer_question, engine, exchange, last)
-        self.in_background(work, "librarian", "answer a question")
+        self.in_background(work, "librarian")
 
     def _answer_question(self, engine: Engine, exchange: Exchange, last: LibrarianAnswer | None) -> None:
         def tell(words: str) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError
-from store.base.models import Step
 from store.base.vocabulary import SEARCHABLE
 from store.memory import Memory
 from store.search.fulltext import FullTextIndex
@@ -35,7 +34,7 @@ from tui.lists.filters import (
 )
 from tui.lists.record_rows import HitGroups, HitRows
 from tui.main_screen.acting import ActingScreen, split_words
-from tui.main_screen.places import FOUND_PANE, NO_ROWS, Place
+from tui.main_screen.places import FOUND_PANE, NO_ROWS, Place, citation_of
 from tui.panes.facts import read_facets
 from tui.panes.pane import Loaded, View
 from tui.render.search_results import (
@@ -48,7 +47,6 @@ from tui.render.search_results import (
     shown_words,
 )
 from tui.screens.base import KEY_LOOK, key_pieces
-from tui.screens.dialogs import Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import SearchBar
@@ -83,16 +81,15 @@ class SearchingScreen(ActingScreen):
         bar.focus_input(self.engine.screen.search.log.recent_queries())
         if not bar.query_text.strip() and not self.place.pane.finds:
             self._show_hints()
-        self.engine.read("facets", self._read_facets, self._set_facets)
+        self.engine.read("facets", _read_search_facets, self._set_facets)
         self.draw_footer()
         if self.searching:
             self._fit()
 
     def _show_hints(self) -> None:
         """Show recent queries and filters beside an empty line."""
-        citation = getattr(self.pane.record, "citation", "")
         recent = self.engine.screen.search.log.recent_queries(RECENT_QUERIES)
-        self.pane.tell(search_suggestions(recent, citation))
+        self.pane.tell(search_suggestions(recent, citation_of(self.pane.record)))
 
     def action_search_for(self, query: str) -> None:
         """Search for the query of a clicked link."""
@@ -333,16 +330,9 @@ class SearchingScreen(ActingScreen):
         else:
             super().action_next_chip()
 
-    def action_only_by(self, field: str, value: str) -> None:
-        if self.searching:
-            self._ask_again({field: value})
-        else:
-            super().action_only_by(field, value)
-
-    def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
-        if self.searching:
-            self.place.view = View(tuple(self._filters.items()))
-        return super()._offer_filters(memory, words)
+    @property
+    def view(self) -> View:
+        return View(tuple(self._filters.items())) if self.searching else super().view
 
     def _count_kinds(self, answer: SearchAnswer) -> None:
         """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
@@ -368,9 +358,6 @@ class SearchingScreen(ActingScreen):
             known = self._kinds.total
             self._kinds = found_kinds(every)._replace(total=sum(every.values()) if known is None else known)
             self.draw_titles()
-
-    def _read_facets(self, memory: Memory) -> Sequence[Facet]:
-        return search_facets(read_facets(memory), *read_search_choices(memory))
 
     def _set_facets(self, facets: Sequence[Facet]) -> None:
         self._search_facets = facets
@@ -410,10 +397,10 @@ class SearchingScreen(ActingScreen):
     def action_related(self) -> None:
         """Search for records similar to the record shown."""
         record = self.pane.record
-        if record is None or isinstance(record, Step) or type(record).__name__.lower() not in RELATED_KINDS:
-            self.say("Nothing is selected that something could be similar to.", "warning")
+        if type(record).__name__.lower() in RELATED_KINDS:
+            self.search_for(f"related:{citation_of(record)} ")
         else:
-            self.search_for(f"related:{record.citation} ")
+            self.say("Nothing is selected that something could be similar to.", "warning")
 
     # going to the hits, and leaving them
 
@@ -428,10 +415,8 @@ class SearchingScreen(ActingScreen):
 
     def _be_patient(self) -> None:
         """Wait for embeddings, at most PATIENCE_SECONDS."""
-        number = self.search_bar.number
-        self.set_timer(
-            PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == self.search_bar.number)
-        )
+        bar, number = self.search_bar, self.search_bar.number
+        self.set_timer(PATIENCE_SECONDS, lambda: self._go_to_hits(self._to_hits and number == bar.number))
 
     def _go_to_hits(self, now: bool) -> None:
         """Focus the hits if Enter was pressed; keys typed after it are for the hits."""
@@ -473,7 +458,7 @@ class SearchingScreen(ActingScreen):
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:
-                self.later(self.say, str(error), "warning")
+                self.say(str(error), "warning")
 
         if query.strip() and self.searching and self.engine.past is None:
             self.engine.write(work, done)
@@ -523,3 +508,7 @@ class SearchingScreen(ActingScreen):
                 *key_pieces(("enter", does, "to_hits"), ("esc", "leaves", "leave_search")),
                 (rest, "", "leave_search"),
             )
+
+
+def _read_search_facets(memory: Memory) -> Sequence[Facet]:
+    return search_facets(read_facets(memory), *read_search_choices(memory))

@@ -235,7 +235,7 @@ def _search_conversations(read: FilesRead, report: ScanReport, screen: ActionScr
         screen.later(screen.refresh_rows)
 
     read.searching = True
-    screen.in_background(search, FILES, "search conversations")
+    screen.in_background(search, FILES)
     screen.refresh_rows()
 
 
@@ -244,7 +244,7 @@ def _save_conversations(paths: Sequence[str], screen: ActionScreen) -> None:
         saved = save_transcripts(paths)
         screen.later(screen.say, tools.saved_words(saved), "warning" if saved.troubles else "information")
 
-    screen.in_background(save, FILES, "save conversations")
+    screen.in_background(save, FILES)
 
 
 # What changed, by moments; where they stand alone, each with its files below.

@@ -109,7 +109,7 @@ def exchange(screen: ActionScreen, things: Sequence[str]) -> None:
         screen.later(screen.refresh_rows)
 
     screen.say("Exchanging …")
-    screen.in_background(work, "team", "exchange with the team")
+    screen.in_background(work, "team")
 
 
 PANE = Pane(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,6 +18,7 @@ from textual.containers import Vertical
 from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 
+from store.base.location import Location
 from store.config.configuration import Config
 from tui.input.arguments import help_text
 from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_KEYS, PLAN_KEYS, Key, show_key
@@ -49,9 +50,12 @@ class Application(Protocol):
 
     config: Config
     modeller: ModelWorker
+    remapped: Mapping[str, str]
+    messages: Sequence[tuple[str, str]]
 
     @property
     def resting(self) -> bool: ...
+    async def open(self, location: Location, cwd: str) -> None: ...
     def configure_again(self) -> None: ...
     def hold_keys(self, why: str = "") -> None: ...
     def release_keys(self, why: str | None = "") -> None: ...
@@ -86,6 +90,10 @@ class ResponsiveScreen(Screen[Result]):
 
     _settled = False
     _settling = False
+
+    @property
+    def application(self) -> Application:
+        return cast("Application", self.app)
 
     def on_idle(self, event: events.Idle) -> None:
         """Delay Textual's idle handler, which requests the frame, by a few turns of the event loop."""
@@ -319,4 +327,4 @@ class HelpedScreen(ResponsiveScreen[HelpedResult]):
             for key in one.__dict__.get("BINDINGS", ())
             if issubclass(one, ResponsiveScreen) and isinstance(key, Binding) and key.tooltip
         ]
-        self.ask(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]
+        self.ask(HelpScreen(self.application.remapped, keys), chosen)

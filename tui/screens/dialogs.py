@@ -91,6 +91,13 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
         if not self.query(Vertical).first().region.contains(event.screen_x, event.screen_y):
             self.dismiss(None)
 
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_submit()
+
+    def action_submit(self) -> None:
+        """Do what Enter does."""
+
     def put_keys(self, *keys: tuple[str, str, str]) -> None:
         """Show keys, each with what it does and the action of a click; Escape is added."""
         pieces: list[Piece] = []
@@ -144,7 +151,7 @@ class Chooser(Dialog):
         field = self.query_one(Field)
         field.cursor_position = len(field.value)
         field.focus()
-        keys = [("enter", "takes it", "take"), ("↑↓", "choose", "move(1)")]
+        keys = [("enter", "takes it", "submit"), ("↑↓", "choose", "move(1)")]
         self.put_keys(*keys, *([("tab", "completes", "complete")] if self._complete else []))
         self._look(self._words)
 
@@ -153,12 +160,8 @@ class Chooser(Dialog):
         if event.value != self._asked:
             self._look(event.value)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_take()
-
     def on_record_list_chosen(self) -> None:
-        self.action_take()
+        self.action_submit()
 
     def _look(self, words: str) -> None:
         self._engine.read(
@@ -174,16 +177,16 @@ class Chooser(Dialog):
         most = min(OFFERED_LINES, max(3, self.app.size.height - 8))
         shown.styles.height = max(3, shown.height_of_rows(most))
         if self._entered:
-            self.action_take()
+            self.action_submit()
 
-    def action_take(self) -> None:
+    def action_submit(self) -> None:
         """Take the row under the cursor, once the rows are those of the words typed."""
         self._entered = self._asked != self.query_one(Field).value
         at = self.query_one(RecordList).cursor_index
         if not self._entered and at is not None and at < len(self._offers):
             self.dismiss(self._offers[at].value)
         elif not self._entered:
-            self.app.release_keys()  # type: ignore[attr-defined]  # nothing comes of it
+            self.application.release_keys()  # nothing comes of it
 
     def action_move(self, step: int) -> None:
         offers = self.query_one(RecordList)
@@ -276,10 +279,6 @@ class Form(Dialog):
             line.value = next((choice for choice in choices if begun in choice), choices[0])
         line.selection = Selection(0, len(line.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_submit()
-
     def action_submit(self) -> None:
         """Go to the next field; in the last one give the answers back."""
         at = self._at()
@@ -290,7 +289,7 @@ class Form(Dialog):
         next_line = at + 1 if at is not None and at + 1 < len(lines) else next(empty, None)
         if next_line is not None:
             lines[next_line].focus()
-            self.app.release_keys()  # type: ignore[attr-defined]
+            self.application.release_keys()
         else:
             given = zip(self._fields, lines, strict=True)
             self.dismiss({field.name: self._answer(field.name, line.value) for field, line in given})

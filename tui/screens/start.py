@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events, work
@@ -121,11 +121,9 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     }
     """
 
-    def __init__(
-        self, engine: Engine, ledger: Ledger, model: str, later: Callable[..., None], say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, engine: Engine, ledger: Ledger, model: str, say: Callable[[str], None]) -> None:
         super().__init__()
-        self._engine, self._ledger, self._model, self._later, self._say = engine, ledger, model, later, say
+        self._engine, self._ledger, self._model, self._say = engine, ledger, model, say
         self._said: dict[str, list[str]] = {}  # what offers wrote, by key
         self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
         self._doing = ""  # the key of the offer under way
@@ -196,7 +194,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         self._reading = offer.key
         self._draw()
 
-        def finish(result: dict[str, object], error: MemorandaError | None) -> None:
+        def finish(result: dict[str, Any], error: MemorandaError | None) -> None:
             told = str(error) if error is not None else conversations_read_words(result)
             self._reading = ""
             if not self.is_attached:
@@ -206,7 +204,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             self._draw()
 
         work = partial(self._engine.bringer.read_agents, offer.agents)
-        self._engine.wait_beside(work, partial(self._later, finish))
+        self._engine.wait_beside(work, finish)
 
     def _run(
         self,
@@ -249,7 +247,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
 
         verb = verb_named(lines[0][0])
         given = parse_arguments(verb.name, verb.arguments, list(lines[0][1:]))
-        self._engine.run_verb(verb, given, agreed, partial(self._later, finish))
+        self._engine.run_verb(verb, given, agreed, finish)
 
     def action_undo(self) -> None:
         """Undo what was done last here, and offer it again."""
@@ -268,17 +266,16 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             for step in reversed(steps):
                 memory.history.undo(step)
 
-        self._engine.write(undo, partial(self._later, undone))
+        self._engine.write(undo, undone)
 
 
 def _listed(mark: str, texts: Sequence[str]) -> list[StyledLine]:
     return [[(f"  {mark} ", "label"), (text, "")] for text in texts if text]
 
 
-def conversations_read_words(result: dict[str, object]) -> str:
+def conversations_read_words(result: dict[str, Any]) -> str:
     """Say what was read of agents' conversations, and what could not be."""
     added, sessions = result.get("added", 0), result.get("sessions", 0)
-    assert isinstance(added, int) and isinstance(sessions, int)
     told = f"Read {format_count(added, 'turn')} of {format_count(sessions, 'conversation')}; only"
     told = f"{told} `purge` erases them again." if added else "Nothing was said there."
     return f"{told} {trouble}" if (trouble := result.get("trouble")) else told

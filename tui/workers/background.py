@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Lock
 from time import monotonic, sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
@@ -370,13 +370,13 @@ class IngestWorker(Worker):
         self._unwanted = unwanted
         self._process: IngestProcess | None = None
 
-    def ingest_grown(self) -> dict[str, object]:
+    def ingest_grown(self) -> dict[str, Any]:
         """Return the result of the child process; empty if nothing is due or a run is in progress. Then summarise and
         flush open sessions, from any source, with a model if there is one."""
         with self.exclusive(wait=False) as held:
             if not held:
                 return {}
-            result: dict[str, object] = {}
+            result: dict[str, Any] = {}
             with self.memory() as memory:
                 if list_changed_sources(memory):
                     result = self._run_process()
@@ -385,13 +385,13 @@ class IngestWorker(Worker):
                         flush_due_sessions(memory, by)
             return result
 
-    def read_agents(self, agents: Sequence[str]) -> dict[str, object]:
+    def read_agents(self, agents: Sequence[str]) -> dict[str, Any]:
         """Read the conversations that these agents keep of the project, in a child process; return its result, empty if
         it was ended."""
         with self.exclusive():
             return self._run_process(agents)
 
-    def _run_process(self, agents: Sequence[str] = ()) -> dict[str, object]:
+    def _run_process(self, agents: Sequence[str] = ()) -> dict[str, Any]:
         if self.closing():
             return {}
         self._process = IngestProcess(self._location.path, agents)

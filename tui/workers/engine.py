@@ -50,7 +50,7 @@ from tui.workers.queries import SearchWorker
 
 OWN_STEPS = 200  # latest steps of this application to remember
 
-WhenDone = Callable[[object, "MemorandaError | None"], None]
+WhenDone = Callable[[Any, "MemorandaError | None"], None]
 
 
 class ConfirmationNeeded(InvalidInput):
@@ -84,20 +84,15 @@ class Queue:
         self._newest = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
 
-    def put(
-        self,
-        work: Callable[[Memory], Result],
-        done: Callable[[Result], object],
-        failed: Callable[[MemorandaError], object],
-        instead: bool,
-    ) -> None:
-        """Call `work` with the memory, then `done` with its result, or `failed`, on the screen's thread."""
+    def put(self, instead: bool, *job: Callable[[Any], object]) -> None:
+        """Do a job: call its `work` with the memory, then its `done` with the result, or `failed`, on the screen's
+        thread."""
         if instead:
             self._newest += 1
             self._connection.interrupt()
-        self._thread.submit(self._run, work, done, failed, self._newest)
+        self._thread.submit(self._run, self._newest, *job)
 
-    def _run(self, work: Callable[[Memory], Any], done: Any, failed: Any, number: int) -> None:
+    def _run(self, number: int, work: Callable[[Memory], Any], done: Any, failed: Any) -> None:
         try:
             if number == self._newest and not self._engine.is_closed:
                 memory = self._connection.open(self._engine.past)
@@ -251,7 +246,7 @@ class Engine:
         self.note_read(1)
         if queue not in self._queues:
             self._queues[queue] = Queue(self, queue)
-        self._queues[queue].put(work, done, failed, instead)
+        self._queues[queue].put(instead, work, done, failed)
 
     def note_read(self, number: int) -> None:
         """Count a read that begins, or with -1 one that ended."""
@@ -293,7 +288,7 @@ class Engine:
         return set(self._own[-OWN_STEPS:])  # a copy: the writer may be adding one
 
     def write(self, work: Callable[[Memory], object], done: WhenDone) -> None:
-        """Call `work` with the memory, then `done` with its result or its error, on the thread that writes. In a past
+        """Call `work` with the memory, on the thread that writes, then `done` with its result or its error. In a past
         view `work` gets the past state, and any write raises."""
         self.thread.submit(self._run_and_report, partial(self._run_work, work, self.past), done)
 
@@ -306,12 +301,12 @@ class Engine:
         return result
 
     def _run_and_report(self, work: Callable[[], object], done: WhenDone) -> None:
-        """Run work, and call `done` with its result or its error."""
+        """Run work, and call `done` with its result or its error, on the screen's thread."""
         try:
             result, error = work(), None
         except Exception as failure:  # the thread must survive a defect, and report it
             result, error = None, to_memoranda_error(failure, self.location.path)
-        done(result, error)
+        self.later(done, result, error)
 
     def wait_beside(self, work: Callable[[], object], done: WhenDone) -> None:
         """Call `work`, which waits for a child process, then `done`, beside the thread that writes."""

@@ -53,8 +53,8 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
     commits, links = (
         memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links")
     )
-    found, did, offers = [], [], []
-    did.append(f"Started a memory: {memory.location.path}, private{', and git ignores it' if project else ''}.")
+    found, offers = [], []
+    did = [f"Started a memory: {memory.location.path}, private{', and git ignores it' if project else ''}."]
     if commits:
         linked = f", with {format_count(links, 'link')} to decisions" if links else ""
         found.append(f"{format_count(commits, 'commit')} in git")
@@ -88,11 +88,8 @@ def read_ledger(memory: Memory, cwd: str) -> Ledger:
         says = f"connect {title}, so that it is sent what holds here; seen first"
         offers.append(StartOffer("c", says, (("connect", name),)))
     offers.append(StartOffer(key_name("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
-    title = (
-        "Your personal memory"
-        if memory.location.kind == "personal"
-        else f"A memory for {memory.location.display_name}"
-    )
+    is_personal = memory.location.kind == "personal"
+    title = "Your personal memory" if is_personal else f"A memory for {memory.location.display_name}"
     return Ledger(title, tuple(found), tuple(did), tuple(offers[:MOST_OFFERS]))
 
 

@@ -43,7 +43,7 @@ async def test_work_on_a_memory_that_was_left_ends_without_a_word(person: Person
         main.engine.is_closed = closed
         if closed:
             person.app.clear_notifications()
-        await main.in_background(fails, "lists", "read the lists")._task  # type: ignore[attr-defined]
+        await main.in_background(fails, "lists")._task  # type: ignore[attr-defined]
         await person.pilot.pause()
         assert len([toast for toast in person.toasts if "Internal error (RuntimeError)" in toast]) == said
     main.engine.is_closed = False
@@ -159,7 +159,7 @@ async def test_what_nobody_misses_is_done_less_often_at_rest(monkeypatch: pytest
     monkeypatch.setattr(main, "was_written", lambda: False)
     monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
     monkeypatch.setattr(person.app.modeller, "check_status", lambda config: done.append("model"))
-    monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
+    monkeypatch.setattr(main, "in_background", lambda work, group: done.append(group))
     counts = {}
     for rested in (0.0, RESTING_SECONDS + 1):
         done.clear()
@@ -177,7 +177,7 @@ def test_the_team_s_minutes_are_minutes() -> None:
     exchanges: list[str] = []
     host: Any = SimpleNamespace(
         engine=SimpleNamespace(screen=SimpleNamespace(config={"team.minutes": "5"})),
-        in_background=lambda work, group, description, exclusive: exchanges.append(group),
+        in_background=lambda work, group: exchanges.append(group),
     )
     controller = TeamController(host)
     for count in range(1, int(11 * 60 / POLL_SECONDS)):
