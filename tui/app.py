@@ -426,8 +426,6 @@ class Memoranda(SaysDefects, App[int]):
         await self._close_engine()
 
     async def _close_engine(self) -> None:
-        if self._main is not None:
-            self._main.close()
         if self._main is not None and self._main.opened is not None:
             # in a thread: the writer may be waiting for this loop, which would deadlock
             await asyncio.to_thread(self._main.opened.close)

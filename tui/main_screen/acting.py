@@ -91,6 +91,7 @@ OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin
 class ActingScreen(PlacesScreen):
     """Begins actions, does them, and runs typed lines."""
 
+    offered: Checkpoint | None = None  # where a session broke off, until it was read
     _edited: Callable[[str], None]  # gets the text that is edited in the preview
     _lines: tuple[str, ...] = ()  # the lines typed in the box in this sitting
 
@@ -101,11 +102,6 @@ class ActingScreen(PlacesScreen):
         """The moment of the past that is shown; None for now."""
         past = self.opened.past if self.opened is not None else None
         return past.moment if past is not None else None
-
-    @property
-    def offered(self) -> Checkpoint | None:
-        """Where a session broke off, while that is offered; see `MainScreen`."""
-        return None
 
     def refuses(self) -> bool:
         """Tell whether the view is read-only, and if so say so."""

@@ -170,24 +170,23 @@ POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
 class CheckpointController(BackgroundTask):
     """Creates due checkpoints and imports new turns of conversations."""
 
-    offered: Checkpoint | None = None  # where a session broke off, until it was read
-
     def start(self) -> None:
         self.host.in_background(self._look_for_offer, "offer")
         self.host.in_background(self._import, "bring")
 
     def poll(self, count: int) -> None:
-        if self.offered is not None:
-            self._see_if_read(self.offered)
+        if self.host.offered is not None:
+            self._see_if_read(self.host.offered)
         if count % POLLS_BETWEEN_CHECKPOINTS == 0:
             self.host.in_background(self._take_due, "tick")
             self.host.in_background(self._import, "bring")
 
     def pieces(self) -> Sequence[Piece]:
-        if self.offered is None:
+        offered = self.host.offered
+        if offered is None:
             return ()
         if self.host.pane_name == "history":  # where the key reads the one under the cursor
-            return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
+            return [(f"session broke off at {offered.citation} ", "$text-warning")]
         does = "" if self.host.form == "-narrow" else " recovers it"  # beside the hint of the find line
         said = f"session broke off: {key_name('checkpoint.restore')}{does} "
         return [(said, "$text-warning", "start('checkpoint.recover')")]
@@ -203,7 +202,7 @@ class CheckpointController(BackgroundTask):
         if self.host.moment is not None:
             self.host.set_timer(OFFER_SECONDS, lambda: self.offer(found))
             return
-        self.offered = found
+        self.host.offered = found
         self.host.draw_top()
         if self.host.application.config["plain"]:
             self.host.say(
@@ -213,7 +212,7 @@ class CheckpointController(BackgroundTask):
     def _see_if_read(self, offered: Checkpoint) -> None:
         found = self.host.engine.present.checkpoints.get_many([offered.id])
         if all(one.recovered_at is not None for one in found):
-            self.offered = None
+            self.host.offered = None
             self.host.draw_top()
 
     def _import(self) -> None:
@@ -401,8 +400,7 @@ class EmbeddingController(BackgroundTask):
     """Embeds after the first rows, and whenever a text is pending."""
 
     _status = ("", "")  # (status text, action of a click on it)
-    _progress = (0, 0)  # (embedded texts, all texts)
-    _began = (0, 0.0)  # the same at the start of this run, and when that was
+    _began = (0, 0.0)  # the texts embedded before this run, and when that began
 
     def start(self) -> None:
         self.embed()
@@ -452,14 +450,6 @@ class EmbeddingController(BackgroundTask):
         if embedder.embed_pending(progress, trouble) is not None:
             self.host.later(self._finish)
 
-    @property
-    def under_way(self) -> str | None:
-        """Return the progress as part of a sentence; None while nothing is embedded."""
-        if not self.host.engine.embedder.running:
-            return None
-        done, total = self._progress
-        return f" ({done:,} of {total:,})" if done < total else ""
-
     def announces(self, step: int) -> bool:
         """Return whether only embeddings can have been added since this step of history: they arrive in batches,
         reported by `vectors_came`."""
@@ -467,12 +457,13 @@ class EmbeddingController(BackgroundTask):
 
     def _show_progress(self, done: int, total: int) -> None:
         """Show how far embedding is, and let the search see the new vectors."""
-        if done < self._progress[0] or not self._began[1]:
+        embedder = self.host.engine.embedder
+        if done < embedder.progress[0] or not self._began[1]:
             self._began = (done, monotonic())
-        self._progress = (done, total)
+        embedder.progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATE_SECONDS else 0.0
-        if not self.host.engine.embedder.stopped:  # it ends with a last batch
+        if not embedder.stopped:  # it ends with a last batch
             self._set_status(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 

@@ -76,9 +76,8 @@ PlacesScreen {
 """
 LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
 LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
-# pause before others' changes are read again, as a multiple of the last reading's duration
-RELOAD_REST = 1
-OTHERS_SECONDS = 1.0  # … and at least
+# least pause before others' changes are read again; else as long as the last reading took
+OTHERS_SECONDS = 1.0
 MOST_FOOTER_KEYS = 7
 FOOTER_TEXT = "$footer-description-foreground"
 TAB_DIM, TAB_STRONG = "$dim", "bold $text-accent"
@@ -342,7 +341,7 @@ class PlacesScreen(ResponsiveScreen[None]):
             return
         first, place.loaded = place.loaded is None, loaded
         now = monotonic()
-        self._rested = now + max(OTHERS_SECONDS, RELOAD_REST * (now - self._began))
+        self._rested = now + max(OTHERS_SECONDS, now - self._began)
         if place.pane.seconds:
             place.due = now + place.pane.seconds
         if place is not self.place:

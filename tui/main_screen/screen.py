@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 
 from rich.text import Text
@@ -13,7 +13,6 @@ from textual.worker import Worker, WorkerState
 from store.base.clock import Clock, format_how_long_ago, format_local_time, utc_now
 from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
-from store.base.models import Checkpoint
 from store.config.configuration import has_ignored_project_file
 from store.database import wal
 from store.database.connection import to_memoranda_error
@@ -55,6 +54,8 @@ TALK_ERASED = "The conversation with the librarian was erased with what was purg
 class MainScreen(SearchingScreen):
     """The panes and views of one memory."""
 
+    make_modeller = ModelWorker
+    """What asks the agent's model, in this memory and those opened after it."""
     tasks: Sequence[BackgroundTask] = ()
     _clock: Timer | None = None  # counts the seconds of the pending answer
     _purges = 0  # the memory's count of removals when it was looked at last
@@ -155,12 +156,6 @@ class MainScreen(SearchingScreen):
         self.apply_form()
         self.divide()
 
-    def close(self) -> None:
-        """Stop all answers, so that no model delays the exit."""
-        if self.opened is not None:
-            for exchange in self.opened.exchanges:
-                exchange.stop.set()
-
     # what goes on beside
 
     def _look_around(self, count: int) -> None:
@@ -178,14 +173,6 @@ class MainScreen(SearchingScreen):
         self._forget_if_purged()
         if not self.embedding.announces(self._step):
             super().memory_changed()
-
-    @property
-    def offered(self) -> Checkpoint | None:
-        return self.checkpoints.offered if self.tasks else None
-
-    @property
-    def embedding_under_way(self) -> str | None:
-        return self.embedding.under_way
 
     def embed(self) -> None:
         self.embedding.embed()
@@ -206,9 +193,6 @@ class MainScreen(SearchingScreen):
             self.model_status.update_status()
             if self.pane_name == "settings":
                 self.load()
-
-    def poll(self) -> None:
-        self.polling.poll()
 
     def say_error(self, error: BaseException) -> None:
         """Report an error of the disk, the file or a defect, unless an equal message is still shown."""
@@ -235,11 +219,6 @@ class MainScreen(SearchingScreen):
     def action_tour(self) -> None:
         """Leave the tour, or resume it where it was left."""
         self.tour.toggle()
-
-    @staticmethod
-    def make_modeller(tell: Callable[[], None]) -> ModelWorker:
-        """Return what asks the agent's model, in this memory and those opened after it; its threads call `tell`."""
-        return ModelWorker(tell)
 
     def action_leave(self) -> None:
         """Leave one thing: the find line, an answer, zoom, the preview, marks, a search, the past, a filter, a view,
@@ -345,19 +324,14 @@ class MainScreen(SearchingScreen):
         one = self.row_at(self.record_list.cursor_index)
         if not self.pane.preview.has_focus and isinstance(one, Entry):
             if isinstance(one.thing, Example):
-                self._take_example(one.thing.line)
+                line = one.thing.line  # a question, or a filter to search by
+                ask = self.search_for if ":" in line else self.ask_question
+                ask(line)
                 return
             if self.find_action("preview.follow", [one.thing]) is not None:
                 self.action_start("preview.follow")
                 return
         super().action_open()
-
-    def _take_example(self, line: str) -> None:
-        """Ask a question that was offered; search for a filter."""
-        if ":" in line:
-            self.search_for(line)
-        else:
-            self.ask_question(line)
 
     def ask_question(self, question: str) -> None:
         """Ask the Librarian, on a thread; what it finds is shown as it comes."""

@@ -139,6 +139,10 @@ class SearchingScreen(ActingScreen):
         else:
             self._enter_hits()
 
+    def _enter_does(self, text: str) -> str:
+        """Return what Enter does with a line that is no search."""
+        return "does it" if self._is_command(text) else "asks it" if self._is_question(text) else ""
+
     def _is_command(self, text: str) -> bool:
         """Tell whether a line is a command: it begins with a slash or `memory`, or it is a verb with a record that
         there is."""
@@ -264,7 +268,8 @@ class SearchingScreen(ActingScreen):
         """Say what the answer reports about itself, and what an empty list means."""
         meaning, query = self.engine.screen.search.meaning, self.search_bar.query_text
         model = meaning is not None and meaning.has_vectors
-        self.record_list.empty_text = nothing_found_text(query, answer, offers, model, self.embedding_under_way)
+        coming = self.engine.embedder.under_way
+        self.record_list.empty_text = nothing_found_text(query, answer, offers, model, coming)
         sorted_hits = [hit.key for _, hits in group_hits(query, answer) for hit in hits]
         shown = shown_words(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
@@ -273,7 +278,6 @@ class SearchingScreen(ActingScreen):
             (f"  {fit_cells(note, min(len(note), 60))}", "$text-warning") for note in answer.notes
         ]
         notes += [(f"  {hint}", "$text-warning") for hint in query_hints(query)]
-        coming = self.embedding_under_way
         told: list[Piece] = [(f"  indexing{coming}", "$text-warning")] if coming is not None else []
         if answer.nearest and not answer.hits:
             notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
@@ -284,11 +288,6 @@ class SearchingScreen(ActingScreen):
         self._told = [[*told, (how, "$dim"), (f"  {shown} " if shown else " ", "$dim")] for how in (*ways, "")]
         self._count_kinds(answer)
         self.draw_all()
-
-    @property
-    def embedding_under_way(self) -> str | None:
-        """How far texts are embedded, as part of a sentence; see `MainScreen`."""
-        return None
 
     def title_pieces(self, room: int) -> tuple[list[Piece], list[Piece]]:
         """Return the line above the hits: their kinds, and what the answer says."""
@@ -498,11 +497,7 @@ class SearchingScreen(ActingScreen):
             self.put_footer(*pieces)
         else:
             text = self.search_bar.query_text.strip()
-            does = "goes to what was found"
-            if self.place.pane.finds:
-                does = "to these"
-            elif self._is_command(text) or self._is_question(text):
-                does = "does it" if self._is_command(text) else "asks it"
+            does = "to these" if self.place.pane.finds else self._enter_does(text) or "goes to what was found"
             rest = "" if self.place.pane.finds else FILTERS_HINT
             self.put_footer(
                 *key_pieces(("enter", does, "to_hits"), ("esc", "leaves", "leave_search")),

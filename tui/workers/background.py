@@ -288,8 +288,17 @@ class EmbeddingWorker(Worker):
         self._not_before = 0.0
         self._pressed = 0.0  # the time of the last key
         self.trouble = ""  # why it cannot work, as a sentence
+        self.progress = (0, 0)  # (embedded texts, all texts), as far as it is shown
         # leave one core for the interface
         os.environ.setdefault(THREADS_VARIABLE, str(max(1, (os.cpu_count() or 2) - 1)))
+
+    @property
+    def under_way(self) -> str | None:
+        """Return the progress as part of a sentence; None while nothing is embedded."""
+        done, total = self.progress
+        if not self.running:
+            return None
+        return f" ({done:,} of {total:,})" if done < total else ""
 
     def stop_embedding(self) -> bool:
         """End the current run and start no other until `resume`; return False if there is none."""

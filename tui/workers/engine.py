@@ -148,6 +148,8 @@ class Engine:
     def close(self) -> None:
         """Finish the current write, then close."""
         self.is_closed = True
+        for exchange in self.exchanges:  # so that no model delays it
+            exchange.stop.set()
         for queue in self._queues.values():
             queue.close()
         for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.team):

@@ -58,7 +58,7 @@ async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size:
         assert "Team of five" in said and "Team of six" not in said and "◐ aging" in said and "(69 d" in said
         with story.open() as memory:
             memory.facts.remember("A fact of now")
-        person.main.poll()
+        person.main.polling.poll()
         await person.follow(
             (":show D#2", lambda: person.record.status == "active"),
             (

@@ -37,7 +37,7 @@ async def test_others_wait_for_a_long_reading(story: Story, monkeypatch: pytest.
     assert main._rested == now[0] + 8 > 1008
 
     async def seen(text: str, *keys: str) -> bool:
-        main.poll()
+        main.polling.poll()
         await person.settle()
         await person.press(*keys)
         return person.sees(text)

@@ -153,7 +153,7 @@ async def test_what_nobody_misses_is_done_less_often_at_rest(monkeypatch: pytest
     assert used
     for rested, told in ((RESTING_SECONDS + 1, True), (0.0, False)):
         person.app._touched = monotonic() - rested
-        main.poll()
+        main.polling.poll()
         assert main.engine.documents.resting is told
     monkeypatch.setattr(main, "load", lambda: done.append("ages"))
     monkeypatch.setattr(main, "was_written", lambda: False)
@@ -190,7 +190,7 @@ async def test_a_log_that_is_held_is_told(story: Story, monkeypatch: pytest.Monk
     monkeypatch.setattr(wal, "HELD_WAL_BYTES", 200_000)
 
     def told() -> bool:
-        person.main.poll()
+        person.main.polling.poll()
         return "log held" in f"{person.lines[0]}{person.lines[1]}"
 
     assert not told()
@@ -200,7 +200,7 @@ async def test_a_log_that_is_held_is_told(story: Story, monkeypatch: pytest.Monk
             for number in range(30):
                 writer.facts.remember(f"{time_of} number {number} {'x' * 4000}")
             await person.until(lambda: told() and person.toasts)
-            person.main.poll()
+            person.main.polling.poll()
             said = [toast for toast in person.toasts if "close that program" in toast]
             assert len(said) == 1 and str(story.path) in said[0]
             person.app.clear_notifications()
@@ -213,7 +213,7 @@ async def test_a_log_that_is_held_is_told(story: Story, monkeypatch: pytest.Monk
 def test_only_what_takes_long_is_seen_to_be_indexed(texts: int, shown: list[str]) -> None:
     """At each fact that is added a line would flash up."""
     seen: list[str] = []
-    embedder = SimpleNamespace(running=False, stopped=False, trouble="")
+    embedder = SimpleNamespace(running=False, stopped=False, trouble="", progress=(0, 0))
     embedder.embed_pending = lambda progress, trouble: progress(1, texts)
     host = SimpleNamespace(engine=SimpleNamespace(embedder=embedder), vectors_came=lambda all_of_them: None)
     host.in_background = lambda work, *names: work()

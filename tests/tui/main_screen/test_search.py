@@ -165,7 +165,7 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
     """The rate from the second second on, counted anew in each run."""
     now = 100.0
     monkeypatch.setattr(embedding, "monotonic", lambda: now)
-    engine = SimpleNamespace(embedder=SimpleNamespace(stopped=False, trouble=""))
+    engine = SimpleNamespace(embedder=SimpleNamespace(stopped=False, trouble="", progress=(0, 0)))
     host: Any = SimpleNamespace(form="-wide", engine=engine, draw_top=lambda: None, vectors_came=lambda every: None)
     shown = embedding.EmbeddingController(host)
     for done, total, seconds, text in (
@@ -262,7 +262,7 @@ async def test_what_an_agent_adds_joins_the_hits(folder: Path, monkeypatch, pers
         memory.facts.remember("The new kettle is blue", actor="mcp:codex")
     await person.until(lambda: person.sees("kettle"))
     for _ in range(3):
-        person.main.poll()
+        person.main.polling.poll()
     assert len(repeats) == 1
 
 

@@ -239,8 +239,8 @@ async def test_a_session_that_broke_off_is_offered_until_it_is_read(story: Story
         say(memory)
     async with opened(story.folder, NARROW) as person:
         await person.follow(("", RECOVERS, lambda: not person.toasts), ("at > 20 Nov 2026", "AS OF"))
-        person.main.poll()
-        offered, person.main.checkpoints.offered = person.main.offered, None
+        person.main.polling.poll()
+        offered, person.main.offered = person.main.offered, None
         assert offered is not None
         person.main.draw_top()
         person.main.checkpoints.offer(offered)
