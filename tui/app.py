@@ -109,7 +109,6 @@ class Memoranda(SaysDefects, App[int]):
         self._asked = ""  # the theme set in the configuration
         self._unkept = ""  # a chosen theme that is not saved yet
         self.location, self._cwd = location, cwd
-        self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self.modeller: ModelWorker | None = None  # of the main screen: it asks the agent's model
         self._main: MainScreen | None = None  # once the first frame is painted
         self._configure()
@@ -145,7 +144,8 @@ class Memoranda(SaysDefects, App[int]):
     # configuration
 
     def _configure(self) -> None:
-        """Apply the configuration."""
+        """Read the configuration, and apply it."""
+        self.config = load_config(self.location, KEYS_BY_ID, FIXED_KEYS)
         self.remapped, problems = remap_keys(self.config.remapped_keys)
         self.config.problems += problems
         self.set_keymap(self.remapped)
@@ -168,7 +168,6 @@ class Memoranda(SaysDefects, App[int]):
 
     def configure_again(self) -> None:
         """Apply the configuration again, after a change."""
-        self.config = load_config(self.location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
         if self._main is not None:
             self._main.apply_configuration()
@@ -313,13 +312,14 @@ class Memoranda(SaysDefects, App[int]):
         return monotonic() - self._touched > RESTING_SECONDS
 
     async def on_event(self, event: events.Event) -> None:
+        main = self._main if self._main is not None and self._main.opened is not None else None
         if isinstance(event, events.InputEvent):
             self._touched = monotonic()
-            if self._main is not None:
-                self._main.polling.wake()
+            if main is not None:
+                main.polling.wake()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
-        if typed and self._main is not None and self._main.opened is not None:
-            self._main.opened.embedder.note_key()
+        if typed and main is not None:
+            main.engine.embedder.note_key()
         if typed or isinstance(event, events.MouseDown):
             self._dismiss()
         if not typed:
@@ -349,7 +349,6 @@ class Memoranda(SaysDefects, App[int]):
         """Show another memory instead of the current memory."""
         await self._close_engine()
         self.location, self._cwd = location, cwd
-        self.config = load_config(location, KEYS_BY_ID, FIXED_KEYS)
         self._configure()
         self.clear_notifications()
         await self.pop_screen()

@@ -61,7 +61,7 @@ from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
 from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record
 from tui.screens.base import HelpScreen, key_pieces
-from tui.screens.dialogs import Chooser, Find, Form, FormField, Offer
+from tui.screens.dialogs import Chooser, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
 from tui.theme.escape import visible
 from tui.widgets.inputs import TextEditor
@@ -192,10 +192,6 @@ class ActingScreen(PlacesScreen):
     def agree_first(self, question: str, lines: Sequence[str], go: Callable[[], object]) -> None:
         """Show a question with lines to read; Enter goes on."""
         self.ask(Form(question, lines=lines), lambda given: go())
-
-    def choose(self, title: str, find: Find, answer: Callable[[Any], object], words: str = "") -> None:
-        """Have one of what is found for words chosen."""
-        self.ask(Chooser(title, find, self.engine, words), answer)
 
     # from an action to a step of history
 

@@ -30,7 +30,7 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.workers.engine import Engine
-from tui.workers.first_start import Ledger
+from tui.workers.first_start import Ledger, read_ledger
 from tui.workers.model_worker import PullState, model_status_forms
 
 Result = TypeVar("Result")
@@ -278,9 +278,11 @@ class UpkeepController(BackgroundTask):
         self._catch_up()
         self._verify()
         self._git_is_read = False
-        ledger = self.attempt(lambda engine: engine.ledger()) if engine.created else None
-        if ledger is not None:
-            self.host.later(self._welcome, engine, ledger)
+        if engine.created:
+            read = partial(read_ledger, cwd=engine.cwd)
+            ledger = self.attempt(lambda engine: engine.upkeep.run(read))
+            if ledger is not None:
+                self.host.later(self._welcome, engine, ledger)
 
     def _is_left_to_welcome(self, engine: Engine) -> bool:
         """Tell whether the welcome, which is shown later, reports what was read."""

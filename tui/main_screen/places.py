@@ -39,7 +39,7 @@ from tui.panes.facts import missing_sentences
 from tui.panes.pane import FIRST_ROWS, Entry, EntryRows, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
 from tui.screens.base import KEY_LOOK, ResponsiveScreen
-from tui.screens.dialogs import Chooser, Offer
+from tui.screens.dialogs import Chooser, Find, Offer
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
@@ -262,8 +262,8 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.go_to(name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Before the memory is open no key does anything."""
-        return self.opened is not None
+        """Before the memory is open, keys but that of the help do nothing."""
+        return self.opened is not None or action == "help"
 
     def go_to(self, name: str, **chosen: str | None) -> None:
         """Show a pane or a view, narrowed by the fields that are given."""
@@ -310,7 +310,7 @@ class PlacesScreen(ResponsiveScreen[None]):
     def load(self, opens: bool = False) -> None:
         """Read the rows of the place: of a long list that was not read yet the first ones, then all. Rows stay in their
         places, unless it is narrowed or `opens`."""
-        place, engine = self.place, self.engine
+        place, view, engine = self.place, self.place.view, self.engine
         if place.pane is FOUND_PANE:
             return
         first = place.loaded is None
@@ -320,13 +320,15 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.application.hold_keys("rows")  # they are for its rows
         self._began = monotonic()
         self._note_writes()
-        done = partial(self._show_loaded, place, place.view, engine.past)
+        done = partial(self._show_loaded, place, view, engine.past)
         kept = place.loaded.kept if place.loaded is not None else None
         tell = partial(self.later, self._tell_progress, place)
+
+        def read(limit: int, memory: Memory) -> Loaded:
+            return place.pane.read(Reading(engine, memory, view, limit, last, kept, tell))
+
         for limit in (FIRST_ROWS, -1) if first and place.pane.paged else (-1,):
-            reading = partial(Reading, engine, view=place.view, limit=limit, last=last, kept=kept, tell=tell)
-            work = partial(_read_pane, place.pane, reading)
-            engine.read(queue, work, done, self.fail, instead=limit > 0 or not first)
+            engine.read(queue, partial(read, limit), done, self.fail, instead=limit > 0 or not first)
 
     def _tell_progress(self, place: Place, words: str) -> None:
         if place is self.place:
@@ -579,7 +581,11 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def action_only(self) -> None:
         """Choose what the list shows only, in which order, and whether with what is hidden."""
-        self.ask(Chooser("Show only…", self._offer_filters, self.engine), self.narrow)
+        self.choose("Show only…", self._offer_filters, self.narrow)
+
+    def choose(self, title: str, find: Find, answer: Callable[[Any], object]) -> None:
+        """Have one of what is found for words chosen."""
+        self.ask(Chooser(title, find, self.engine), answer)
 
     def _offer_filters(self, memory: Memory, words: str) -> list[Offer]:
         view = self.view
@@ -772,10 +778,6 @@ class PlacesScreen(ResponsiveScreen[None]):
         for key, word, action in (*first, *last):
             pieces += [(f" {key}", KEY_LOOK, action), (f" {fit_cells(word, len(word))} ", FOOTER_TEXT, action)]
         self.put_footer(*pieces)
-
-
-def _read_pane(pane: Pane, reading: Callable[[Memory], Reading], memory: Memory) -> Loaded:
-    return pane.read(reading(memory))
 
 
 def has_key(id: str) -> bool:

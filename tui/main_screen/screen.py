@@ -10,9 +10,8 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from store.base.clock import Clock, format_how_long_ago, format_local_time, utc_now
+from store.base.clock import format_how_long_ago, format_local_time
 from store.base.errors import MemorandaError, NotOurs
-from store.base.location import Location
 from store.config.configuration import has_ignored_project_file
 from store.database import wal
 from store.database.connection import to_memoranda_error
@@ -57,14 +56,11 @@ class MainScreen(SearchingScreen):
     make_modeller = ModelWorker
     """What asks the agent's model, in this memory and those opened after it."""
     tasks: Sequence[BackgroundTask] = ()
+    polling: Polling  # while the memory is open
     _clock: Timer | None = None  # counts the seconds of the pending answer
     _purges = 0  # the memory's count of removals when it was looked at last
     _held = False  # whether another program prevents a checkpoint of the WAL
     _left: dict[str, tuple[View, Hashable]]  # how each place was before the past was looked at
-
-    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        super().__init__(location, cwd, clock)
-        self.polling = Polling((self.check_writes,), self.say_error)
 
     def on_mount(self) -> None:
         self.record_list.focus()

@@ -50,7 +50,6 @@ from tui.screens.base import KEY_LOOK, key_pieces
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import SearchBar
-from tui.workers.queries import read_search_choices
 
 RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
 PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
@@ -506,4 +505,15 @@ class SearchingScreen(ActingScreen):
 
 
 def _read_search_facets(memory: Memory) -> Sequence[Facet]:
-    return search_facets(read_facets(memory), *read_search_choices(memory))
+    """Count by what a search can be narrowed: the records of each kind, the tags in use, and the authors of commits;
+    the highest numbers first."""
+    rows = memory.database.rows(
+        "SELECT 'fact', count(*) FROM facts WHERE status = 'active'"
+        " UNION ALL SELECT 'task', count(*) FROM tasks UNION ALL SELECT 'turn', count(*) FROM turns"
+    )
+    wrote = memory.database.rows(
+        "SELECT author FROM commits WHERE author <> '' GROUP BY 1 ORDER BY count(*) DESC, 1"
+    )
+    kinds = {**memory.timeline.count_kinds(), **dict(rows)}
+    authors = [author for (author,) in wrote]
+    return search_facets(read_facets(memory), kinds, memory.tagging.list_tags(), authors)

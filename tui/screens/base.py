@@ -23,7 +23,7 @@ from store.config.configuration import Config
 from tui.input.arguments import help_text
 from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_KEYS, PLAN_KEYS, Key, show_key
 from tui.input.verb_table import list_verbs, verb_named
-from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.lists.record_rows import ListedRows, RowLine, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Bar, Split
@@ -185,26 +185,25 @@ def _show_keys(keys: str) -> str:
     return "  ".join(map(show_key, keys.split(",")))
 
 
-class HelpRows(NumberedRows):
+class HelpRows(ListedRows[HelpEntry]):
     """Keys and verbs, one a line, with headings."""
 
     def __init__(self, found: list[HelpEntry]) -> None:
-        self._entries = found
-
-    def __len__(self) -> int:
-        return len(self._entries)
+        super().__init__(found, draw_help_entry)
 
     def selectable(self, index: int) -> bool:
-        return bool(self._entries[index][0])
+        return bool(self.entries[index][0])
 
     def key(self, index: int) -> Hashable:
-        return self._entries[index][0] or f"heading {index}"
+        return self.entries[index][0] or f"heading {index}"
 
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        target, name, text = self._entries[index]
-        if not target:
-            return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
-        return row_lines([(f"  {name:<{HELP_NAME_CELLS - 4}} ", "own")], text, "", [], width)
+
+def draw_help_entry(entry: HelpEntry, width: int) -> list[RowLine]:
+    """Draw a key or a verb; of a heading its line."""
+    target, name, text = entry
+    if not target:
+        return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
+    return row_lines([(f"  {name:<{HELP_NAME_CELLS - 4}} ", "own")], text, "", [], width)
 
 
 class HelpScreen(ResponsiveScreen["str | None"]):

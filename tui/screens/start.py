@@ -215,13 +215,13 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         agreed: tuple[str, ...] = (),
     ) -> None:
         """Run the next line of an offer; after the last, show what all of them wrote."""
-        self._doing = offer.key if lines else ""
         if not lines:
-            self._said[offer.key] = said
+            self._doing, self._said[offer.key] = "", said
             self._steps += [(offer.key, steps)] if steps else []
-        self._draw()
-        if not lines:
+            self._draw()
             return
+        self._doing = offer.key
+        self._draw()
         newest = self._engine.newest_step()
 
         def finish(outcome: Outcome, error: MemorandaError | None) -> None:
@@ -230,10 +230,9 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             if isinstance(error, ConfirmationNeeded):  # it is seen first; nothing of it is done without Enter
                 seen = (*agreed, error.shown_text)
                 self._doing = ""
-                self.ask(
-                    Form(error.message, lines=error.lines),
-                    lambda given: self._run(offer, lines, said, steps, seen),
-                )
+                self._draw()
+                go_on = partial(self._run, offer, lines, said, steps, seen)
+                self.ask(Form(error.message, lines=error.lines), lambda given: go_on())
                 return
             if error is not None:
                 self._run(offer, lines[1:], [*said, str(error)], steps)

@@ -25,7 +25,11 @@ from store.database.connection import to_memoranda_error
 from store.history.compression import every_row_view
 from store.history.history import HISTORY_KINDS
 from store.memory import Memory
+from store.search.fulltext import FullTextIndex
 from store.search.lookup import get_records, kind_of_record
+from store.search.pipeline import search_for_person
+from store.search.query_parser import parse_query
+from store.search.results import SearchAnswer, suggest_spellings
 from store.upkeep.as_of import PastMemory, PastState, point_in_time, read_past
 from store.upkeep.maintenance import timeline_repository
 from tui.commands import dispatch
@@ -44,9 +48,7 @@ from tui.workers.background import (
     Pace,
     TeamWorker,
 )
-from tui.workers.first_start import Ledger, read_ledger
 from tui.workers.model_worker import Exchange
-from tui.workers.queries import SearchWorker
 
 OWN_STEPS = 200  # latest steps of this application to remember
 
@@ -114,6 +116,66 @@ class Queue:
         self._thread.shutdown()
 
 
+# Search for the application: by keywords at once, and in parallel the full search, which may wait for a model.
+#
+# Two connections, so that a keyword search never waits for the model's answer to an earlier one.
+
+SEARCH_HITS = 100  # maximum hits of a search
+
+
+class SearchWorker:
+    """Searches the memory of an engine, as it is shown; each of the two kinds one at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._quick, self._whole = Connection(engine.open_memory), Connection(engine.open_memory)
+
+    def keywords(self, query: str) -> SearchAnswer | None:
+        """Search by keywords; return None if `interrupt` stopped it."""
+        return self._search(self._quick, query, False, lambda: True)
+
+    def everything(self, query: str, wanted: Callable[[], bool]) -> SearchAnswer | None:
+        """Search by keywords and meaning; return None if `interrupt` stopped it or it is no longer wanted."""
+        return self._search(self._whole, query, True, wanted)
+
+    def adds(self, query: str) -> bool:
+        """Return whether meaning can add hits: embeddings are usable here, and the query is longer than one letter."""
+        with self._quick.busy:
+            memory = self._quick.open(self._engine.past)
+            asked = parse_query(query, memory.now)
+            serves = memory.search.meaning
+            return bool((len(asked.text) > 1 or asked.related) and serves is not None and serves.has_vectors)
+
+    def spellings(self, query: str) -> dict[str, list[str]]:
+        """Return alternative spellings for the words of a query that occur in no record."""
+        if self._engine.past is not None:
+            return {}  # the vocabulary is that of the present
+        with self._quick.busy:
+            database = self._quick.open(None).database
+            try:
+                words = parse_query(query, database.clock()).words
+                return suggest_spellings(database, FullTextIndex(database), words)
+            except apsw.InterruptError:
+                return {}
+
+    def interrupt(self) -> None:
+        """Stop the running searches."""
+        self._quick.interrupt()
+        self._whole.interrupt()
+
+    def _search(
+        self, connection: Connection, query: str, meaning: bool, wanted: Callable[[], bool]
+    ) -> SearchAnswer | None:
+        with connection.busy:  # an interrupted one takes a moment to end
+            if not wanted():
+                return None
+            try:
+                memory = connection.open(self._engine.past)
+                return search_for_person(memory.search, memory.database, query, SEARCH_HITS, meaning, typing=True)
+            except apsw.InterruptError:
+                return None
+
+
 class Engine:
     """The memory as the app uses it. Opened on a worker thread; closed when the app ends. `later` calls a function on
     the screen's thread. `screen` and `present` are for the screen's own reads: of the moment shown, and of now."""
@@ -129,7 +191,7 @@ class Engine:
         self._writing = Connection(self.open_memory)
         self._own: list[int] = []  # the last steps written here: not announced as changes
         self.upkeep = MaintenanceWorker(location, cwd, clock)
-        self.seeker = SearchWorker(self.open_memory)
+        self.seeker = SearchWorker(self)
         self._queues: dict[str, Queue] = {}
         self._reads, self._lock = 0, Lock()  # the reads that are under way or wait
         self.is_closed = False
@@ -176,14 +238,14 @@ class Engine:
         """Let everything read `then` from now on."""
         self.come_back()
         self.past, self.screen = past, then
-        self.seeker.search_past(past)
+        self.seeker.interrupt()
 
     def come_back(self) -> None:
         """Let everything read the present memory again."""
         if self.past is not None:
             self.screen.close()
             self.past, self.screen = None, self.present
-            self.seeker.search_past(None)
+            self.seeker.interrupt()
         self.subjects.clear()
 
     def open_memory(self, past: PastState | None) -> Memory:
@@ -259,11 +321,6 @@ class Engine:
     def reading(self) -> bool:
         """Tell whether anything is being read."""
         return self._reads > 0
-
-    def ledger(self) -> Ledger:
-        """Return what the first start found and did, and what it offers."""
-        with self.open_memory(None) as memory:
-            return read_ledger(memory, self.cwd)
 
     def describe_apart(self, record: Record) -> list[StyledLine]:
         """Describe a record whose description takes longer than a frame."""

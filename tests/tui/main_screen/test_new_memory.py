@@ -10,7 +10,7 @@ from support.young import FILTERED, VALUES, VECTORS, WORD, begun
 
 from store.base.errors import Defect
 from tui import cli
-from tui.workers.queries import SearchWorker
+from tui.workers.engine import SearchWorker
 
 BROKEN = Defect(ValueError()).message.partition(" (")[0]
 STATES = [("nothing", "no vectors"), ("nothing", "all"), *(("fact", state) for state in VECTORS), ("many", "some")]

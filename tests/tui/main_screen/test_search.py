@@ -20,7 +20,7 @@ from tui.main_screen import background as embedding
 from tui.widgets.inputs import SearchBar
 from tui.workers import background as embedders
 from tui.workers.background import Pace
-from tui.workers.queries import SearchWorker
+from tui.workers.engine import SearchWorker
 
 FACTS = (
     "The team has five people",
