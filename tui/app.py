@@ -56,8 +56,10 @@ LAST_KEY_SECONDS = 0.5  # maximum time that it waits
 # for how long a key does not remove a warning: it was typed before it could be read
 WARNING_SECONDS = 1.5
 KEPT_MESSAGES = 200  # that are kept for `:messages`
-FIRST_FACTS_SECONDS = 1.0  # how long the import of all else waits for the first facts
-RESTING_SECONDS = 30.0  # seconds without a key or the mouse after which little is looked at
+# how long the import of all else waits for the first facts
+FIRST_FACTS_SECONDS = 1.0
+# seconds without a key or the mouse after which little is looked at
+RESTING_SECONDS = 30.0
 
 
 class Memoranda(SaysDefects, App[int]):
@@ -93,15 +95,21 @@ class Memoranda(SaysDefects, App[int]):
         self._clean, self._ascii = StripControls(), AsciiFilter()
         self._colourless, self._own = ColorlessFilter(), OwnColorsFilter()
         self._said = AsciiFilter(spoken_table())
-        self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)  # what was said in this sitting, and when
+        # what was said in this sitting, and when
+        self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)
         self._held = deque[events.Event]()  # buffered keys
-        self._holds = set[str]()  # why they are held: their target is not there yet
+        # why they are held: their target is not there yet
+        self._holds = set[str]()
         self._hold: Timer | None = None  # runs while they are
-        self._passing: MessagePump | None = None  # what the last key was passed to, which may still be bound
+        # what the last key was passed to, which may still be bound
+        self._passing: MessagePump | None = None
         self._number = 0  # of the keys that were passed on
-        self._passed = (0.0, 0.0)  # when it came, and when it was passed to that
-        self._stuck: Timer | None = None  # runs while that is waited for
-        self._touched = monotonic()  # when the last key or movement of the mouse came
+        # when it came, and when it was passed to that
+        self._passed = (0.0, 0.0)
+        # runs while that is waited for
+        self._stuck: Timer | None = None
+        # when the last key or movement of the mouse came
+        self._touched = monotonic()
         self._plain = lacks_glyphs()
         # Textual draws on standard error; if that is no terminal, TERM is meaningless
         at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
@@ -109,8 +117,10 @@ class Memoranda(SaysDefects, App[int]):
         self._asked = ""  # the theme set in the configuration
         self._unkept = ""  # a chosen theme that is not saved yet
         self.location, self._cwd = location, cwd
-        self.modeller: ModelWorker | None = None  # of the main screen: it asks the agent's model
-        self._main: MainScreen | None = None  # once the first frame is painted
+        # of the main screen: it asks the agent's model
+        self.modeller: ModelWorker | None = None
+        # once the first frame is painted
+        self._main: MainScreen | None = None
         self._configure()
 
     def get_default_screen(self) -> Screen[None]:
@@ -263,7 +273,8 @@ class Memoranda(SaysDefects, App[int]):
                 self.release_keys()
 
         self.hold_keys()
-        screen.call_after_refresh(screen.call_after_refresh, drawn)  # once more: what was chosen may open another
+        # once more: what was chosen may open another
+        screen.call_after_refresh(screen.call_after_refresh, drawn)
 
     def _wait(self) -> None:
         """Pass the buffered keys on once the last one is done: it may move the focus, or open a screen."""
@@ -296,7 +307,8 @@ class Memoranda(SaysDefects, App[int]):
     async def _pass(self, event: events.Event) -> None:
         """Pass a key or a paste to the focused widget."""
         focused = self.focused
-        field = getattr(focused, "ends_at_enter", isinstance(focused, Input))  # the palette's is an Input
+        # the palette's is an Input
+        field = getattr(focused, "ends_at_enter", isinstance(focused, Input))
         ends = field and getattr(event, "key", "") == "enter"
         target = focused or self.screen
         self._number += 1
@@ -317,7 +329,8 @@ class Memoranda(SaysDefects, App[int]):
             self._touched = monotonic()
             if main is not None:
                 main.polling.wake()
-        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
+        # not when it bubbles back
+        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
         if typed and main is not None:
             main.engine.embedder.note_key()
         if typed or isinstance(event, events.MouseDown):
@@ -365,7 +378,8 @@ class Memoranda(SaysDefects, App[int]):
         async def show(first: Loaded | None) -> None:
             if first is not None and isinstance(self.screen, Shell):
                 await self.screen.query_one("#left").mount(list_first_facts(first))
-            self.screen.call_after_refresh(self.screen.call_after_refresh, go_on)  # the second time they are drawn
+            # the second time they are drawn
+            self.screen.call_after_refresh(self.screen.call_after_refresh, go_on)
 
         def go_on() -> None:
             if self._main is None:
@@ -402,7 +416,8 @@ class Memoranda(SaysDefects, App[int]):
         """End as after a key where the terminal was closed: nothing can be read from it or written to it any more, and
         what waits for it would wait for ever."""
         nowhere = os.open(os.devnull, os.O_RDWR)
-        drawn = [] if sys.__stderr__ is None else [sys.__stderr__.fileno()]  # see `own_terminal`
+        # see `own_terminal`
+        drawn = [] if sys.__stderr__ is None else [sys.__stderr__.fileno()]
         for stream in (0, 1, 2, *drawn):
             os.dup2(nowhere, stream)
         os.close(nowhere)

@@ -18,7 +18,8 @@ from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.drivers.web_driver import WebDriver
 
-RETRY_SECONDS = 0.05  # seconds until it is asked again whether the screen is there
+# seconds until it is asked again whether the screen is there
+RETRY_SECONDS = 0.05
 READ_BYTES = 4096  # that are read at once
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 #
 # OSC 52 reaches the user's own terminal, over SSH too, but not every terminal accepts it and none confirms it.
 
-PROGRAM_SECONDS = 2.0  # maximum time for a program to accept the text
+# maximum time for a program to accept the text
+PROGRAM_SECONDS = 2.0
 BY_TERMINAL = "by the terminal (OSC 52)"
 
 
@@ -48,7 +49,8 @@ PBCOPY = ClipboardTool(("pbcopy",))
 WL_COPY = ClipboardTool(("wl-copy",), package="wl-clipboard")
 XCLIP = ClipboardTool(("xclip", "-selection", "clipboard"))
 XSEL = ClipboardTool(("xsel", "--clipboard", "--input"))
-CLIP_EXE = ClipboardTool(("clip.exe",), "utf-16-le")  # would read UTF-8 accents as two characters
+# would read UTF-8 accents as two characters
+CLIP_EXE = ClipboardTool(("clip.exe",), "utf-16-le")
 TERMUX = ClipboardTool(("termux-clipboard-set",), package="termux-api")
 
 
@@ -102,7 +104,8 @@ def _program_takes(path: str, tool: ClipboardTool, text: str) -> bool:
         subprocess.run(
             [path, *tool.words[1:]],
             input=text.encode(tool.encoding, "replace"),
-            stdout=subprocess.DEVNULL,  # xclip keeps running to serve the text, and would hold a pipe open
+            # xclip keeps running to serve the text, and would hold a pipe open
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=PROGRAM_SECONDS,
             check=True,
@@ -156,7 +159,8 @@ def _lend_terminal(app: App[object], words: list[str], instead: str, folder: str
             status = run_editor(words, lambda: _remove_folder(folder))
     except SuspendNotSupported:
         raise NoEditor("This terminal cannot be lent to an editor.", instead) from None
-    if isinstance(status, OSError):  # raised only here: inside `suspend` it would keep the app from resuming
+    # raised only here: inside `suspend` it would keep the app from resuming
+    if isinstance(status, OSError):
         raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
     return status
 

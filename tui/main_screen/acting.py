@@ -67,10 +67,14 @@ from tui.theme.escape import visible
 from tui.widgets.inputs import TextEditor
 from tui.workers.engine import ConfirmationNeeded
 
-LEAST_LINES = 2  # lines that a text needs to be edited where it stands
-ZOOM_PLACE = 3  # keys of a record before that which zooms it
-NAMED_RECORDS = 12  # records named in a question about many
-OFFERED_RECORDS = 12  # records offered for the words of a typed command
+# lines that a text needs to be edited where it stands
+LEAST_LINES = 2
+# keys of a record before that which zooms it
+ZOOM_PLACE = 3
+# records named in a question about many
+NAMED_RECORDS = 12
+# records offered for the words of a typed command
+OFFERED_RECORDS = 12
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
 PAST_VERBS = frozenset("list search show context timeline history diff health open config".split()) | {
     "team replica"
@@ -78,8 +82,10 @@ PAST_VERBS = frozenset("list search show context timeline history diff health op
 OWN_WORDS = {word: word for word in ("help", "messages", "tour")} | dict.fromkeys(
     ("q", "quit", "exit"), "app.quit"
 )
-PAST_REFUSED = {"health": ("check", "index", "salvage"), "open": ("new",)}  # but not with these options
-PRESENT_LISTS = {"list events", "list sessions", "list backups"}  # of now, whenever the view is of
+# but not with these options
+PAST_REFUSED = {"health": ("check", "index", "salvage"), "open": ("new",)}
+# of now, whenever the view is of
+PRESENT_LISTS = {"list events", "list sessions", "list backups"}
 HINTS = {
     "demo": DEMO_HINT, "uninstall": UNINSTALL_HINT, "serve": SERVE_HINT,
     "mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.",
@@ -91,9 +97,12 @@ OPTIONS_INSTEAD = {"bind": "--check", "confirm": "--origin", "forget": "--origin
 class ActingScreen(PlacesScreen):
     """Begins actions, does them, and runs typed lines."""
 
-    offered: Checkpoint | None = None  # where a session broke off, until it was read
-    _edited: Callable[[str], None]  # gets the text that is edited in the preview
-    _lines: tuple[str, ...] = ()  # the lines typed in the box in this sitting
+    # where a session broke off, until it was read
+    offered: Checkpoint | None = None
+    # gets the text that is edited in the preview
+    _edited: Callable[[str], None]
+    # the lines typed in the box in this sitting
+    _lines: tuple[str, ...] = ()
 
     # the past, in which nothing is written
 
@@ -405,7 +414,8 @@ class ActingScreen(PlacesScreen):
             offer_record(hit.record)._replace(value=partial(self.run_line, f"{verb.name} {hit.record.citation}"))
             for hit in found.hits
         ]
-        return [does, *offers] if verb.name == "purge" else [*offers, does]  # which takes words itself
+        # which takes words itself
+        return [does, *offers] if verb.name == "purge" else [*offers, does]
 
     def _offer_keys(self, words: str) -> list[Offer]:
         """Return the keys that do what words say, those of what is under the cursor first."""
@@ -514,12 +524,14 @@ class ActingScreen(PlacesScreen):
 
     def _run_verb(self, verb: Verb, given: ParsedArguments, text: str, agreed: tuple[str, ...]) -> None:
         engine = self.engine
-        if verb.name == "export" and not given.form and given.file in (None, "", "-"):  # nothing is printed here
+        # nothing is printed here
+        if verb.name == "export" and not given.form and given.file in (None, "", "-"):
             given.file = f"~/{engine.location.display_name}-memory.json"
 
         def finish(result: Any, error: MemorandaError | None) -> None:
             if isinstance(error, ConfirmationNeeded):
-                shown = (*agreed, error.shown_text)  # anything else that it shows then is asked again
+                # anything else that it shows then is asked again
+                shown = (*agreed, error.shown_text)
                 self.agree_first(error.message, error.lines, lambda: self.run_line(text, shown))
             elif error is not None:
                 self.say(str(error), "error")

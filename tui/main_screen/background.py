@@ -79,7 +79,8 @@ POLL_SECONDS = 0.5  # seconds between two polls
 # seconds between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple
 # of POLLS_AT_REST, or at a divisor
 POLLS_AT_REST, GLANCE_SECONDS = 20, 2.0
-SELDOM_FACTOR = 10  # factor of the polls between two of what nobody misses at rest
+# factor of the polls between two of what nobody misses at rest
+SELDOM_FACTOR = 10
 
 
 def polls_at_pace(polls: int, app: Application) -> int:
@@ -99,7 +100,8 @@ class Polling:
         self._steps, self._failed, self._written = steps, failed, written
         self._count = 0
         self._since = 0.0  # the loop's time at the last poll
-        self._sleep: asyncio.TimerHandle | None = None  # until the next glance, at rest
+        # until the next glance, at rest
+        self._sleep: asyncio.TimerHandle | None = None
 
     def poll(self, polls: int = 1) -> None:
         """Call all steps, as the last of so many polls, at most POLLS_AT_REST: with the number of the one that is a
@@ -163,8 +165,10 @@ class Polling:
 
 # Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew.
 
-OFFER_SECONDS = 4  # seconds until the offer is tried again
-POLLS_BETWEEN_CHECKPOINTS = 60  # polls between two checks for a due checkpoint
+# seconds until the offer is tried again
+OFFER_SECONDS = 4
+# polls between two checks for a due checkpoint
+POLLS_BETWEEN_CHECKPOINTS = 60
 
 
 class CheckpointController(BackgroundTask):
@@ -187,7 +191,8 @@ class CheckpointController(BackgroundTask):
             return ()
         if self.host.pane_name == "history":  # where the key reads the one under the cursor
             return [(f"session broke off at {offered.citation} ", "$text-warning")]
-        does = "" if self.host.form == "-narrow" else " recovers it"  # beside the hint of the find line
+        # beside the hint of the find line
+        does = "" if self.host.form == "-narrow" else " recovers it"
         said = f"session broke off: {key_name('checkpoint.restore')}{does} "
         return [(said, "$text-warning", "start('checkpoint.recover')")]
 
@@ -228,10 +233,14 @@ class CheckpointController(BackgroundTask):
 
 
 GIT_POLLS = 4  # polls between two checks for git changes
-SETTINGS_POLLS = 60  # … and between two that open the memory, as its settings may say otherwise by then
-BACKUP_POLLS = 120  # polls between two checks for a due backup
-EVIDENCE_POLLS = 60  # polls between two looks at what facts and decisions rest on
-MANY_READ = 200  # commits or documents; from this many on, progress is shown
+# … and between two that open the memory, as its settings may say otherwise by then
+SETTINGS_POLLS = 60
+# polls between two checks for a due backup
+BACKUP_POLLS = 120
+# polls between two looks at what facts and decisions rest on
+EVIDENCE_POLLS = 60
+# commits or documents; from this many on, progress is shown
+MANY_READ = 200
 
 
 class UpkeepController(BackgroundTask):
@@ -393,16 +402,21 @@ class UpkeepController(BackgroundTask):
 
 # Embed new texts, and show the progress in the top line.
 
-FEW_TEXTS = 64  # texts: as many are embedded at once, without progress
-RATE_SECONDS = 2.0  # seconds from which on the rate is shown
-REASON_CELLS = 48  # cells for the reason why there is no search by meaning
+# texts: as many are embedded at once, without progress
+FEW_TEXTS = 64
+# seconds from which on the rate is shown
+RATE_SECONDS = 2.0
+# cells for the reason why there is no search by meaning
+REASON_CELLS = 48
 
 
 class EmbeddingController(BackgroundTask):
     """Embeds after the first rows, and whenever a text is pending."""
 
-    _status = ("", "")  # (status text, action of a click on it)
-    _began = (0, 0.0)  # the texts embedded before this run, and when that began
+    # (status text, action of a click on it)
+    _status = ("", "")
+    # the texts embedded before this run, and when that began
+    _began = (0, 0.0)
 
     def start(self) -> None:
         self.embed()
@@ -483,7 +497,8 @@ class EmbeddingController(BackgroundTask):
 
 # Learn facts from conversations: process pending turns by rules, then by the model, and report what was learned.
 
-LEARN_POLLS = 4  # polls between two checks for pending turns
+# polls between two checks for pending turns
+LEARN_POLLS = 4
 
 
 class LearningController(BackgroundTask):
@@ -541,7 +556,8 @@ def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
 # Show the model's status beside the search bar; a separate screen sets the model up.
 
 STATS_POLLS = 4  # polls between two reads of the figures
-MODEL_POLLS = 60  # polls between two requests to the server: it unloads an idle model by itself
+# polls between two requests to the server: it unloads an idle model by itself
+MODEL_POLLS = 60
 
 
 class ModelStatusController(BackgroundTask):
@@ -551,7 +567,8 @@ class ModelStatusController(BackgroundTask):
         super().__init__(host)
         self.worker = host.application.modeller
         self._stats = ModelStats()
-        self._reported: PullState | None = None  # the last pull whose end was reported
+        # the last pull whose end was reported
+        self._reported: PullState | None = None
 
     def start(self) -> None:
         self._check()
@@ -601,7 +618,8 @@ MINUTE_POLLS = int(60 / POLL_SECONDS)  # polls
 class TeamController(BackgroundTask):
     """Exchanges with the team while the application is open."""
 
-    _said = ""  # the trouble that was shown last: the same is not shown every few minutes
+    # the trouble that was shown last: the same is not shown every few minutes
+    _said = ""
 
     def poll(self, count: int) -> None:
         minutes = int(self.host.engine.screen.config["team.minutes"])
@@ -631,11 +649,14 @@ class TourController(BackgroundTask):
         self._number = 0
         self._shown = False
         self._passed: Sequence[int] = ()
-        self._looked = -1  # up to which step of history; -1 before the tour is shown
+        # up to which step of history; -1 before the tour is shown
+        self._looked = -1
         # why each step since was made: also what was done before the tour asked for it
         self._done: list[str] = []
-        self._ended = ""  # the pane in which the last step was done
-        self._waiting = 0  # the most proposals that waited since the tour was first shown
+        # the pane in which the last step was done
+        self._ended = ""
+        # the most proposals that waited since the tour was first shown
+        self._waiting = 0
 
     def start(self) -> None:
         found = read_tour(self.host.location.path)

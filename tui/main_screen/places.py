@@ -75,7 +75,8 @@ PlacesScreen {
 }
 """
 LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
-LEAST_PERCENT = 20  # percent of the screen that a list or a preview keeps
+# percent of the screen that a list or a preview keeps
+LEAST_PERCENT = 20
 # least pause before others' changes are read again; else as long as the last reading took
 OTHERS_SECONDS = 1.0
 MOST_FOOTER_KEYS = 7
@@ -103,7 +104,8 @@ PANES: dict[str, Pane] = {
 }
 
 
-VIEW_MODULES = {"files": "tui.panes.files", "team": "tui.panes.team"}  # of optional parts
+# of optional parts
+VIEW_MODULES = {"files": "tui.panes.files", "team": "tui.panes.team"}
 
 
 def load_view(name: str) -> Pane:
@@ -160,16 +162,22 @@ class PlacesScreen(ResponsiveScreen[None]):
         self.opened: Engine | None = None
         self.place = Place(PANES[FACTS])
         self.places = {FACTS: self.place}
-        self.came_from = self.place  # the pane before a view or a search
-        self.wanted: Hashable | None = None  # the key of the row to select once it is listed
+        # the pane before a view or a search
+        self.came_from = self.place
+        # the key of the row to select once it is listed
+        self.wanted: Hashable | None = None
         self._status, self._waiting = "opening", 0
-        self._alone = ""  # what has the screen for itself: `preview`, `list`
-        self._split: int | None = None  # the percent of the screen that the list has; None until it is read
+        # what has the screen for itself: `preview`, `list`
+        self._alone = ""
+        # the percent of the screen that the list has; None until it is read
+        self._split: int | None = None
         self._step = 0  # the newest step of history shown
-        self._seen = 0  # the file's data version that the rows show
+        # the file's data version that the rows show
+        self._seen = 0
         # when the last reading began; from when others' changes are read again
         self._began, self._rested = 0.0, 0.0
-        self._takes_chip = False  # whether its next chip is taken once the list is read
+        # whether its next chip is taken once the list is read
+        self._takes_chip = False
 
     def compose(self) -> ComposeResult:
         yield Split(id="top")
@@ -448,7 +456,8 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.record_list.mark()
 
     def action_mark_all(self) -> None:
-        self.set_focus(self.record_list)  # the next key applies to the marks, not to the preview
+        # the next key applies to the marks, not to the preview
+        self.set_focus(self.record_list)
         if not self.record_list.mark_group():
             narrower = f"narrow the list with {key_name('list.only')} or a search first"
             self.say(f"At most {MOST_MARKS:,} records can be marked: {narrower}.", "warning")

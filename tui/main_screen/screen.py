@@ -46,7 +46,8 @@ from tui.widgets.preview import Preview
 from tui.workers.engine import Engine
 from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker, ModelWorker
 
-AGES_POLLS = 120  # polls between two readings of the rows without a write, because ages change
+# polls between two readings of the rows without a write, because ages change
+AGES_POLLS = 120
 TALK_ERASED = "The conversation with the librarian was erased with what was purged."
 
 
@@ -57,10 +58,14 @@ class MainScreen(SearchingScreen):
     """What asks the agent's model, in this memory and those opened after it."""
     tasks: Sequence[BackgroundTask] = ()
     polling: Polling  # while the memory is open
-    _clock: Timer | None = None  # counts the seconds of the pending answer
-    _purges = 0  # the memory's count of removals when it was looked at last
-    _held = False  # whether another program prevents a checkpoint of the WAL
-    _left: dict[str, tuple[View, Hashable]]  # how each place was before the past was looked at
+    # counts the seconds of the pending answer
+    _clock: Timer | None = None
+    # the memory's count of removals when it was looked at last
+    _purges = 0
+    # whether another program prevents a checkpoint of the WAL
+    _held = False
+    # how each place was before the past was looked at
+    _left: dict[str, tuple[View, Hashable]]
 
     def on_mount(self) -> None:
         self.record_list.focus()
@@ -100,7 +105,8 @@ class MainScreen(SearchingScreen):
         self.search_bar.ready(engine)
         self.search_bar.completes = self.action_complete_filter
         self.search_bar.add_input()
-        self._held = bool(wal.held_wal_warning(engine.screen.database.path))  # listed among the warnings
+        # listed among the warnings
+        self._held = bool(wal.held_wal_warning(engine.screen.database.path))
         for warning in engine.screen.database.warnings:
             self.say(warning, "warning", 15)
         self._step = engine.newest_step()
@@ -117,7 +123,8 @@ class MainScreen(SearchingScreen):
 
     def _end(self, error: MemorandaError) -> None:
         """Exit the application, and print why."""
-        self.app.exit(None, error.exit_status, Text(visible(str(error))))  # a str would be parsed as markup
+        # a str would be parsed as markup
+        self.app.exit(None, error.exit_status, Text(visible(str(error))))
 
     def _ask_whose(self, why: NotOurs) -> None:
         """Ask what to do with a memory of another installation."""
@@ -197,7 +204,8 @@ class MainScreen(SearchingScreen):
             self.say(text, "error", 10)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        left = self.opened is not None and self.opened.is_closed  # what reads a memory that was left may fail
+        # what reads a memory that was left may fail
+        left = self.opened is not None and self.opened.is_closed
         if event.state is WorkerState.ERROR and event.worker.error is not None and not left:
             self.say_error(event.worker.error)
 

@@ -51,8 +51,10 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import SearchBar
 
-RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
-PATIENCE_SECONDS = 0.4  # maximum seconds that Enter waits for embeddings
+# record kinds that support a search for related ones
+RELATED_KINDS = frozenset((*SEARCHABLE, "chunk"))
+# maximum seconds that Enter waits for embeddings
+PATIENCE_SECONDS = 0.4
 FILTERS_HINT = "  kind: domain: is: tag: author: iteration: since: before: related:"
 QUESTION_MARKS = ("?", "¿")
 
@@ -60,17 +62,26 @@ QUESTION_MARKS = ("?", "¿")
 class SearchingScreen(ActingScreen):
     """Runs searches from the find line, and shows the hits in the list."""
 
-    _to_hits = False  # whether Enter was pressed before the answer was complete
+    # whether Enter was pressed before the answer was complete
+    _to_hits = False
     _answer: SearchAnswer | None = None  # the newest answer
-    _unlogged: SearchAnswer | None = None  # the same, until its timing is recorded
+    # the same, until its timing is recorded
+    _unlogged: SearchAnswer | None = None
     _marker: WordMarker | None = None  # of the query's words
-    _hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
-    _why = False  # whether the preview explains the rank of a hit
-    _notes: Sequence[Piece] = ()  # what could not be searched as asked
-    _told: Sequence[Sequence[Piece]] = ()  # what else the answer says about itself, and shorter
-    _kinds = found_kinds({})  # of what was found without the filter for a kind
-    _counted: str | None = None  # the query without that filter, of which they are
-    _search_facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
+    # in the order shown, without the nearest of a search that found nothing
+    _hits: Sequence[Hit] = ()
+    # whether the preview explains the rank of a hit
+    _why = False
+    # what could not be searched as asked
+    _notes: Sequence[Piece] = ()
+    # what else the answer says about itself, and shorter
+    _told: Sequence[Sequence[Piece]] = ()
+    # of what was found without the filter for a kind
+    _kinds = found_kinds({})
+    # the query without that filter, of which they are
+    _counted: str | None = None
+    # by what a search can be narrowed, once counted
+    _search_facets: Sequence[Facet] = ()
 
     # the find line
 
@@ -159,7 +170,8 @@ class SearchingScreen(ActingScreen):
     def _is_question(self, text: str) -> bool:
         """Tell whether a line is asked: it looks like a question, or it is typed among the questions."""
         asked = text.endswith(QUESTION_MARKS[0]) or text.startswith(QUESTION_MARKS)
-        here = self.came_from if self.searching else self.place  # Enter may come before the first hits
+        # Enter may come before the first hits
+        here = self.came_from if self.searching else self.place
         return bool(text) and (asked or (here.pane.name == ASK and not filters_in_query(text)))
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
@@ -181,7 +193,8 @@ class SearchingScreen(ActingScreen):
             return
         answer = self._answer = self._unlogged = event.answer
         new = not event.again and not event.late
-        fresh = new or (event.late and self._to_hits)  # the person has not seen any hits yet
+        # the person has not seen any hits yet
+        fresh = new or (event.late and self._to_hits)
         if not self.searching:
             self._show_found()
         if new:

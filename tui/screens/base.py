@@ -144,7 +144,8 @@ def forget_startup() -> None:
 # a heading: ("", its text, ""); else (what Enter runs, the key or the verb, what it does)
 HelpEntry = tuple[str, str, str]
 HelpedResult = TypeVar("HelpedResult")
-HELP_NAME_CELLS = 22  # cells of the cursor and the key, the id or the verb, which can be clicked
+# cells of the cursor and the key, the id or the verb, which can be clicked
+HELP_NAME_CELLS = 22
 
 
 def help_entries(remapped: Mapping[str, str]) -> list[HelpEntry]:

@@ -22,7 +22,8 @@ from tui.widgets.bars import Bar, Field
 from tui.widgets.record_list import RecordList
 from tui.workers.engine import Engine
 
-OFFERED_LINES = 14  # lines of the list of a chooser, at most
+# lines of the list of a chooser, at most
+OFFERED_LINES = 14
 
 
 class Offer(NamedTuple):
@@ -134,8 +135,10 @@ class Chooser(Dialog):
         self.heading, self._find, self._engine, self._words, self._hint = title, find, engine, words, hint
         self._complete, self._past, self._place = complete, past, 0
         self._offers: Sequence[Offer] = ()
-        self._asked: str | None = None  # the words that the offers are for
-        self._entered = False  # whether Enter waits for the offers of the words typed
+        # the words that the offers are for
+        self._asked: str | None = None
+        # whether Enter waits for the offers of the words typed
+        self._entered = False
 
     def parts(self) -> ComposeResult:
         field = Field(self._words, id="words", compact=True, select_on_focus=False)

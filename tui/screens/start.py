@@ -101,7 +101,8 @@ class AdoptScreen(SaysDefects, Screen[str]):
             self.dismiss(choice)
 
 
-LEDGER_KEYS = ("pane.timeline", "pane.ask")  # ids of the keys that the ledger names
+# ids of the keys that the ledger names
+LEDGER_KEYS = ("pane.timeline", "pane.ask")
 
 
 class FirstStartScreen(ResponsiveScreen["str | None"]):
@@ -124,10 +125,13 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     def __init__(self, engine: Engine, ledger: Ledger, model: str, say: Callable[[str], None]) -> None:
         super().__init__()
         self._engine, self._ledger, self._model, self._say = engine, ledger, model, say
-        self._said: dict[str, list[str]] = {}  # what offers wrote, by key
-        self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
+        # what offers wrote, by key
+        self._said: dict[str, list[str]] = {}
+        # (key of an offer, the steps of history that it made)
+        self._steps: list[tuple[str, list[int]]] = []
         self._doing = ""  # the key of the offer under way
-        self._reading = ""  # that of the conversations, while they are read beside all else
+        # that of the conversations, while they are read beside all else
+        self._reading = ""
 
     def compose(self) -> ComposeResult:
         yield Split(id="start-title")
@@ -227,7 +231,8 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         def finish(outcome: Outcome, error: MemorandaError | None) -> None:
             if not self.is_attached:
                 return
-            if isinstance(error, ConfirmationNeeded):  # it is seen first; nothing of it is done without Enter
+            # it is seen first; nothing of it is done without Enter
+            if isinstance(error, ConfirmationNeeded):
                 seen = (*agreed, error.shown_text)
                 self._doing = ""
                 self._draw()

@@ -55,7 +55,8 @@ class Connection:
     def __init__(self, opens: Callable[[PastState | None], Memory]) -> None:
         self._opens = opens
         self._memory: Memory | None = None
-        self._past: PastState | None = None  # the past state of its memory
+        # the past state of its memory
+        self._past: PastState | None = None
         self.busy = Lock()
 
     def open(self, past: PastState | None) -> Memory:
@@ -69,7 +70,8 @@ class Connection:
         """Stop what is read, from another thread."""
         memory = self._memory
         if memory is not None:
-            with suppress(apsw.ConnectionClosedError):  # its thread is about to open that of another moment
+            # its thread is about to open that of another moment
+            with suppress(apsw.ConnectionClosedError):
                 memory.database.interrupt()
 
     def close(self) -> None:
@@ -85,7 +87,8 @@ class Connection:
 class Worker:
     """The work on a memory, on the thread that calls it."""
 
-    close_seconds = 1.0  # maximum wait of `close` for an exclusive run
+    # maximum wait of `close` for an exclusive run
+    close_seconds = 1.0
 
     def __init__(self, location: Location, clock: Clock, door: str = "app") -> None:
         """`door` is recorded with this worker's writes (vocabulary.DOORS)."""
@@ -129,7 +132,8 @@ class Worker:
 
 # Index documents at the start, when one changes, and periodically; never on the event loop's thread.
 
-SCAN_SECONDS, RARE_SCAN_SECONDS = 10.0, 60.0  # seconds between scans without a file watcher, and with one
+# seconds between scans without a file watcher, and with one
+SCAN_SECONDS, RARE_SCAN_SECONDS = 10.0, 60.0
 
 
 class DocumentWorker(Worker):
@@ -139,10 +143,14 @@ class DocumentWorker(Worker):
         super().__init__(location, clock)
         self._watch: DocumentWatch | None = None
         self._scanned = 0.0
-        self.resting = False  # whether nobody used the application for a while
-        self._watched = False  # whether the configuration enables watching
-        self._problems: list[tuple[str, str]] | None = None  # already reported
-        self.synced: Callable[[SyncReport], object] = lambda report: None  # called with what a sync did
+        # whether nobody used the application for a while
+        self.resting = False
+        # whether the configuration enables watching
+        self._watched = False
+        # already reported
+        self._problems: list[tuple[str, str]] | None = None
+        # called with what a sync did
+        self.synced: Callable[[SyncReport], object] = lambda report: None
 
     def close(self) -> None:
         """Stop: finish the current write; documents being read are read again at the next start."""
@@ -208,7 +216,8 @@ class DocumentWorker(Worker):
     def path_of(self, chunk: Chunk) -> str:
         """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""
         with self.memory() as memory:
-            memory.documents.read_lines(chunk.path, 1, 1)  # raises if it is missing or behind a symlink
+            # raises if it is missing or behind a symlink
+            memory.documents.read_lines(chunk.path, 1, 1)
             return memory.documents.roots.find_document(chunk.path).path
 
 
@@ -220,7 +229,8 @@ class DocumentWorker(Worker):
 # seconds: two writes within them count as continuous; a pause is this long without a write
 CONTINUOUS_SECONDS = 2.0
 PIECE_SECONDS = 0.3  # seconds of work at a time meanwhile
-PIECE_REST = 30  # the pause after a piece, as a multiple of its duration
+# the pause after a piece, as a multiple of its duration
+PIECE_REST = 30
 
 
 class Pace:
@@ -246,7 +256,8 @@ class Share:
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self._started = self._resumes = 0.0
-        self._first: float | None = None  # when the current run began its first batch
+        # when the current run began its first batch
+        self._first: float | None = None
 
     def resting(self) -> bool:
         """Return whether to postpone the work."""
@@ -270,11 +281,14 @@ class Share:
 
 # Embed pending texts on a thread that yields to key presses.
 
-QUIET_SECONDS = 0.3  # seconds without a key before embedding continues
-LONGEST_PAUSE = 2.0  # seconds, well below the duration of a lease
+# seconds without a key before embedding continues
+QUIET_SECONDS = 0.3
+# seconds, well below the duration of a lease
+LONGEST_PAUSE = 2.0
 # seconds before a retry: while another process embeds; after no model responded
 EMBED_AGAIN_SECONDS, EMBED_LATER_SECONDS = 5.0, 600.0
-THREADS_VARIABLE = "OMP_NUM_THREADS"  # read by the model's library when it loads
+# read by the model's library when it loads
+THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 class EmbeddingWorker(Worker):
@@ -288,7 +302,8 @@ class EmbeddingWorker(Worker):
         self._not_before = 0.0
         self._pressed = 0.0  # the time of the last key
         self.trouble = ""  # why it cannot work, as a sentence
-        self.progress = (0, 0)  # (embedded texts, all texts), as far as it is shown
+        # (embedded texts, all texts), as far as it is shown
+        self.progress = (0, 0)
         # leave one core for the interface
         os.environ.setdefault(THREADS_VARIABLE, str(max(1, (os.cpu_count() or 2) - 1)))
 
@@ -372,7 +387,8 @@ class EmbeddingWorker(Worker):
 class IngestWorker(Worker):
     """Ingests the new turns of a memory's conversations, at each call of `ingest_grown`."""
 
-    close_seconds = 0.0  # no wait: the child process commits as it reads
+    # no wait: the child process commits as it reads
+    close_seconds = 0.0
 
     def __init__(self, location: Location, clock: Clock, unwanted: Callable[[], bool]) -> None:
         super().__init__(location, clock, "worker")
@@ -419,7 +435,8 @@ class IngestWorker(Worker):
 # Learn from conversations: extract facts from turns and compare new facts with the rest, by rules on one thread that
 # yields to key presses; with a model, if there is one, on another.
 
-MOST_INTERRUPTIONS = 3  # consecutive requests interrupted by keys, after which one is allowed to complete
+# consecutive requests interrupted by keys, after which one is allowed to complete
+MOST_INTERRUPTIONS = 3
 
 
 class LearningWorker(Worker):
@@ -438,8 +455,10 @@ class LearningWorker(Worker):
         self._share = Share(pace)
         self._give_way = give_way
         self._unwanted = unwanted
-        self._broken_off = 0  # requests, since the last complete one
-        self._waiting = 0  # users' own requests to the model in progress
+        # requests, since the last complete one
+        self._broken_off = 0
+        # users' own requests to the model in progress
+        self._waiting = 0
 
     def is_learning_due(self, memory: Memory) -> bool:
         """Return whether turns or facts are still to be processed; a cheap query on the caller's memory."""
@@ -501,10 +520,14 @@ class MaintenanceWorker(Worker):
         super().__init__(location, clock)
         self._cwd = cwd
         self._reading_git = self._stop_git = False
-        self._fingerprint = ""  # of the repository at the last check
-        self._root: str | None = None  # where it is, "" where there is none; None before the first check
-        self._evidence: tuple[object, ...] = ()  # what it and its files were at the last look
-        self._unbound = -1  # the newest step of history at which nothing was bound to evidence
+        # of the repository at the last check
+        self._fingerprint = ""
+        # where it is, "" where there is none; None before the first check
+        self._root: str | None = None
+        # what it and its files were at the last look
+        self._evidence: tuple[object, ...] = ()
+        # the newest step of history at which nothing was bound to evidence
+        self._unbound = -1
 
     def catch_up(
         self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
@@ -569,12 +592,14 @@ class MaintenanceWorker(Worker):
 class TeamWorker(Worker):
     """Exchanges with the team of a memory, at each call of `exchange`."""
 
-    close_seconds = 0.0  # no wait: an exchange that is stopped goes on at the next
+    # no wait: an exchange that is stopped goes on at the next
+    close_seconds = 0.0
 
     def __init__(self, location: Location, clock: Clock) -> None:
         super().__init__(location, clock, "worker")
         self._team: OpenTeam | None = None
-        self.report: Sequence[str] = ()  # of the last exchange, to be read
+        # of the last exchange, to be read
+        self.report: Sequence[str] = ()
 
     def exchange(self, wait: bool = False) -> list[str] | None:
         """Exchange with the team; if told to `wait`, after an exchange in progress. Return lines to read on what

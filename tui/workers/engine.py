@@ -50,7 +50,8 @@ from tui.workers.background import (
 )
 from tui.workers.model_worker import Exchange
 
-OWN_STEPS = 200  # latest steps of this application to remember
+# latest steps of this application to remember
+OWN_STEPS = 200
 
 WhenDone = Callable[[Any, "MemorandaError | None"], None]
 
@@ -71,7 +72,8 @@ class ConfirmationNeeded(InvalidInput):
 
 
 DIFF_BYTES = 120_000
-ORDER_CACHE = -256  # kB of page cache while an order is read: each page is needed once
+# kB of page cache while an order is read: each page is needed once
+ORDER_CACHE = -256
 
 Result = TypeVar("Result")
 
@@ -184,22 +186,30 @@ class Engine:
         self.location, self.cwd, self.later, self.clock = location, cwd, later, clock
         self.present = self.screen = Memory(location, "app", clock)
         self.created = self.screen.created
-        self.opened = self.screen.now  # since when changes are of this sitting
-        self.past: PastState | None = None  # the past state shown; None for the present
+        # since when changes are of this sitting
+        self.opened = self.screen.now
+        # the past state shown; None for the present
+        self.past: PastState | None = None
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for child processes
+        # waits for child processes
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")
         self._writing = Connection(self.open_memory)
-        self._own: list[int] = []  # the last steps written here: not announced as changes
+        # the last steps written here: not announced as changes
+        self._own: list[int] = []
         self.upkeep = MaintenanceWorker(location, cwd, clock)
         self.seeker = SearchWorker(self)
         self._queues: dict[str, Queue] = {}
-        self._reads, self._lock = 0, Lock()  # the reads that are under way or wait
+        # the reads that are under way or wait
+        self._reads, self._lock = 0, Lock()
         self.is_closed = False
-        self.subjects: LRUCache[int, str] = LRUCache(4096)  # subjects of the visible steps of history
-        self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
+        # subjects of the visible steps of history
+        self.subjects: LRUCache[int, str] = LRUCache(4096)
+        # the proposals that were left for later in this sitting
+        self.put_off: tuple[int, ...] = ()
         # what was written in the editor about these proposals, and decided nothing yet
         self.decisions_kept: tuple[list[int], str] = [], ""
-        self.exchanges: list[Exchange] = []  # the questions of this sitting
+        # the questions of this sitting
+        self.exchanges: list[Exchange] = []
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)

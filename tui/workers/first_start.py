@@ -19,7 +19,8 @@ KNOWN_AGENTS = {
     "claude-code": (".claude", "Claude Code"), "codex": (".codex", "Codex"), "gemini": (".gemini", "Gemini CLI"),
     "opencode": (".config/opencode", "OpenCode"),
 }  # fmt: skip
-MOST_COUNTED = 5_000  # records of a tool that are counted; more of them are “5,000 and more”
+# records of a tool that are counted; more of them are “5,000 and more”
+MOST_COUNTED = 5_000
 MOST_OFFERS = 3
 COMMITS_OFF = "commits are not read: the setting capture_commits is off"
 NONE_READ = "; none was read"
