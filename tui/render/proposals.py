@@ -16,11 +16,14 @@ from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
 from tui.render.lines import (
     FACT_BADGES,
-    LABEL_WIDTH,
     ORDER_WARNING,
     WARNING_SIGN,
     StyledLine,
     fact_badge,
+    format_when,
+    heading_of_record,
+    indent_text,
+    label_row,
     looks_like_order,
     writer_name,
 )
@@ -43,59 +46,47 @@ LIKENESS_WORDS = {"same": "says the same", "alike": "says nearly the same", "con
 
 def proposal_heading(proposal: Proposal) -> list[StyledLine]:
     """Return the first lines of a proposal, which need no query."""
-    state = "" if proposal.state == "waiting" else f" · {proposal.state}"
-    head: StyledLine = [
-        (proposal.citation, "own"),
-        (f"  {proposal.kind} · from {writer_name(proposal.origin)}{state}", "dim"),
-    ]
-    first, *rest = proposal.text.replace("\r\n", "\n").split("\n")
-    lines: list[StyledLine] = [head, [(first, "title")], *([("  " + line, "title")] for line in rest)]
-    if looks_like_order(proposal):
-        lines.append([(INJECTION_WARNING, "warning")])
-    return lines
+    state = "" if proposal.state == "waiting" else proposal.state
+    head = heading_of_record(proposal.kind, proposal, f"from {writer_name(proposal.origin)}", state)
+    warning: list[StyledLine] = [[(INJECTION_WARNING, "warning")]] if looks_like_order(proposal) else []
+    return [head, *indent_text(proposal.text, "title"), *warning]
 
 
 def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[StyledLine]:
     """Describe a proposal with everything that is needed to decide it."""
-    lines = proposal_heading(proposal)
-    about = _facts_about(memory, proposal)
-    cited = " ".join(fact.citation for fact in about)
+    cited = " ".join(fact.citation for fact in memory.facts.get_many(proposal_fact_ids(proposal)))
     decision = proposal.change.get("decision")
-    act = "record the decision" if decision else ACCEPT_EFFECTS[proposal.kind]
-    if decision and (
-        old := next((one.citation for one in proposal.evidence if one.citation.startswith("D#")), "")
-    ):
-        act, cited = "record the decision, in the place of", old
-    does: StyledLine = [("Accepting".ljust(LABEL_WIDTH), "label"), (f"would {act}", "")]
-    lines += [[], [*does, (f" {cited}" if cited else "", "cite")]]
+    act = ACCEPT_EFFECTS[proposal.kind]
     if decision:
-        lines.append(_proposal_row("Chosen", str(decision["chosen"])))
-        if options := decision.get("alternatives"):
-            lines.append(_proposal_row("Instead of", "; ".join(map(str, options))))
-        for label, name in (("Rationale", "rationale"), ("Context", "context")):
-            if decision.get(name):
-                lines.append(_proposal_row(label, str(decision[name])))
-    if proposal.reason:
-        lines.append(_proposal_row("Because", proposal.reason))
+        act = "record the decision"
+        if old := [one.citation for one in proposal.evidence if one.citation.startswith("D#")]:
+            act, cited = f"{act}, in the place of", old[0]
+    does = [*label_row("Accepting", f"would {act}"), (f" {cited}" if cited else "", "cite")]
+    rows = [("Because", proposal.reason)]
+    if decision:
+        options = "; ".join(map(str, decision.get("alternatives") or ()))
+        why, context = decision.get("rationale"), decision.get("context")
+        chosen = [
+            ("Chosen", decision["chosen"]),
+            ("Instead of", options),
+            ("Rationale", why),
+            ("Context", context),
+        ]
+        rows = [*chosen, *rows]
+    lines = [*proposal_heading(proposal), [], does, *(_one_line_row(*row) for row in rows if row[1])]
     waiting = proposal.state == "waiting" and not memory.database.moment
     if waiting:
-        lines += _similar_lines(memory, proposal, about, now)
+        lines += _similar_lines(memory, proposal, now)
     lines += _evidence_lines(proposal, memory.inbox.doubts(proposal) if waiting else [])
     fields = [str(proposal.change[name]) for name in ("domain", "confidence", "scope") if name in proposal.change]
     fields += [f"#{tag}" for tag in proposal.change.get("tags", ())]
     lines.append([])
     if fields:
-        lines.append(_proposal_row("As", ", ".join(fields)))
-    lines.append(
-        _proposal_row(
-            "Asked",
-            f"{format_local_time(proposal.created_at)} ({format_how_long_ago(now, proposal.created_at)})",
-            "dim",
-        )
-    )
+        lines.append(_one_line_row("As", ", ".join(fields)))
+    lines.append(label_row("Asked", format_when(proposal.created_at, now), "dim"))
     if proposal.decided_at:
         came = f", and {cite('fact', proposal.made)} came of it" if proposal.made else ""
-        lines.append(_proposal_row(proposal.state.capitalize(), f"{format_local_time(proposal.decided_at)}{came}"))
+        lines.append(label_row(proposal.state.capitalize(), f"{format_local_time(proposal.decided_at)}{came}"))
     return lines
 
 
@@ -118,47 +109,42 @@ def _evidence_lines(proposal: Proposal, found: Iterable[Doubt]) -> list[StyledLi
     return lines
 
 
-def _facts_about(memory: Memory, proposal: Proposal) -> list[Fact]:
-    return memory.facts.get_many(proposal_fact_ids(proposal))
-
-
-def _similar_lines(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[StyledLine]:
-    """Return the facts that a proposal is about, and the similar facts, each with the differences."""
-    lines: list[StyledLine] = []
-    for fact in about:
-        if fact.fact != proposal.text or len(about) > 1:
-            lines += [[], *_compare_fact(fact, proposal.text, now, "")]
+def _facts_beside(memory: Memory, proposal: Proposal) -> list[tuple[Fact, str]]:
+    """Return the facts that a proposal is about, and the similar facts, each with how it is like the proposal."""
+    about = memory.facts.get_many(proposal_fact_ids(proposal))
     likes = find_similar_facts(memory.database, memory.facts, proposal.text, [fact.id for fact in about])
-    for like in likes[:SIMILAR_FACTS]:
-        lines += [[], *_compare_fact(like.fact, proposal.text, now, LIKENESS_WORDS[like.how])]
-    for one in (
-        find_decision_matches(memory.database, proposal.text)[:SIMILAR_FACTS] if proposal.kind != "forget" else ()
-    ):
-        decision, how = one.decision, LIKENESS_WORDS[one.how]
-        head: StyledLine = [
-            (decision.citation, "cite"),
-            (f"  decided {format_how_long_ago(now, decision.decided_at)}", "dim"),
-        ]
-        head.append((f"  {WARNING_SIGN} {how}", "warning") if one.against else (f"  {how}", "accent"))
-        lines += [[], head, [("  ◆ ", "label"), (decision.title, "")]]
-        lines.append([("    chosen ", "label"), (" ".join(decision.chosen.split()), "")])
+    others = [(fact, "") for fact in about if fact.fact != proposal.text or len(about) > 1]
+    return [*others, *((like.fact, like.how) for like in likes[:SIMILAR_FACTS])]
+
+
+def _similar_lines(memory: Memory, proposal: Proposal, now: str) -> list[StyledLine]:
+    """Return the facts that a proposal is about, and the similar facts, each with the differences; then decisions."""
+    lines: list[StyledLine] = []
+    for fact, how in _facts_beside(memory, proposal):
+        badge = fact_badge(fact, now)
+        glyph, word = FACT_BADGES[badge]
+        by = f" {format_how_long_ago(now, fact.last_confirmed_at)}, from {writer_name(fact.origin)}"
+        state: StyledLine = [(f"  {glyph} {word}", f"glyph-{badge}"), (by, "dim")]
+        lines += [[], [(fact.citation, "cite"), *state, *_likeness(how)]]
+        same: list[StyledLine] = [[("  = ", "label"), (fact.fact, "")]]
+        lines += same if fact.fact == proposal.text else word_diff(fact.fact, proposal.text)
+    found = find_decision_matches(memory.database, proposal.text) if proposal.kind != "forget" else []
+    for one in found[:SIMILAR_FACTS]:
+        decision = one.decision
+        decided = (f"  decided {format_how_long_ago(now, decision.decided_at)}", "dim")
+        lines += [[], [(decision.citation, "cite"), decided, *_likeness(one.how)]]
+        lines += [[("  ◆ ", "label"), (decision.title, "")]]
+        lines += [[("    chosen ", "label"), (" ".join(decision.chosen.split()), "")]]
     if not lines and proposal.kind == "add":
         lines = [[], [("Nothing like it is known.", "dim")]]
     return lines
 
 
-def _compare_fact(fact: Fact, text: str, now: str, how: str) -> list[StyledLine]:
-    """Return a fact, with the words in which a text differs from it."""
-    badge = fact_badge(fact, now)
-    glyph, word = FACT_BADGES[badge]
-    head: StyledLine = [(fact.citation, "cite"), (f"  {glyph} {word}", f"glyph-{badge}")]
-    head += [(f" {format_how_long_ago(now, fact.last_confirmed_at)}, from {writer_name(fact.origin)}", "dim")]
-    if how:
-        look = "warning" if how == LIKENESS_WORDS["contradicts"] else "accent"
-        head.append((f"  {WARNING_SIGN + ' ' if look == 'warning' else ''}{how}", look))
-    if fact.fact == text:
-        return [head, [("  = ", "label"), (fact.fact, "")]]
-    return [head, *word_diff(fact.fact, text)]
+def _likeness(how: str) -> StyledLine:
+    """Return how a record is like a proposal; nothing where it is what the proposal is about."""
+    if how == "contradicts":
+        return [(f"  {WARNING_SIGN} {LIKENESS_WORDS[how]}", "warning")]
+    return [(f"  {LIKENESS_WORDS[how]}", "accent")] if how else []
 
 
 def word_diff(old: str, new: str) -> list[StyledLine]:
@@ -175,9 +161,9 @@ def word_diff(old: str, new: str) -> list[StyledLine]:
     return [first, second]
 
 
-def _proposal_row(label: str, value: str, style: str = "") -> StyledLine:
+def _one_line_row(label: str, value: object) -> StyledLine:
     """Return a label with its value in a single line."""
-    return [(label.ljust(LABEL_WIDTH), "label"), (" ".join(value.split()), style)]
+    return label_row(label, " ".join(str(value).split()))
 
 
 # Write many proposals as one text to edit, a block each, like git's list of commits to rebase; and parse the
@@ -197,7 +183,8 @@ BATCH_HEADER = """\
 # takes back.
 """
 BATCH_VERBS = ("accept", "reject", "merge", "supersede", "wait")
-BLOCK_PATTERN = re.compile(r"(?P<word>\w+)\s+(?P<cited>\S+)(?:\s+(?P<rest>.*))?")
+BATCH_WORDS = {word: verb for verb in BATCH_VERBS for word in (verb, verb[0])} | {"edit": "accept", "e": "accept"}
+BLOCK_PATTERN = re.compile(r"(\w+)\s+\[?P#(\d{1,18})\]?(?:\s+(.*))?", re.IGNORECASE)
 BATCH_INDENT = "    "
 MISTAKE_PREFIX = f"# {WARNING_SIGN} Not yet: "
 LINE_PATTERN = re.compile(r"\b[Ll]ine (\d+)")
@@ -217,25 +204,23 @@ def add_mistake(text: str, error: MemorandaError) -> str:
     named = LINE_PATTERN.search(message)
     at = int(named[1]) - 1 if named else 0
     lines = text.split("\n")
-    before = [line for line in lines[:at] if not line.startswith(MISTAKE_PREFIX)]
-    after = [line for line in lines[at:] if not line.startswith(MISTAKE_PREFIX)]
-    if named is None:
-        return "\n".join([f"{MISTAKE_PREFIX}{message}", *after])
-    place = len(before) + 3  # with the message on top, and the one above the line
-    message = f"{message[: named.start(1)]}{place}{message[named.end(1) :]}"
-    return "\n".join([f"{MISTAKE_PREFIX}{message}", *before, f"{MISTAKE_PREFIX}the next line.", *after])
+    before, after = (
+        [line for line in part if not line.startswith(MISTAKE_PREFIX)] for part in (lines[:at], lines[at:])
+    )
+    if named is not None:
+        place = len(before) + 3  # with the message on top, and the one above the line
+        message = f"{message[: named.start(1)]}{place}{message[named.end(1) :]}"
+        before.append(f"{MISTAKE_PREFIX}the next line.")
+    return "\n".join([f"{MISTAKE_PREFIX}{message}", *before, *after])
 
 
 def related_fact_lines(memory: Memory, proposal: Proposal) -> list[str]:
     """List the facts that a proposal is about, and the similar facts, a line each."""
-    facts = memory.facts.get_many(proposal_fact_ids(proposal))
-    beside_facts = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
-    likes = find_similar_facts(memory.database, memory.facts, proposal.text, [fact.id for fact in facts])
-    beside_facts += [
-        (like.fact, f"{WARNING_SIGN if like.how == 'contradicts' else '='} {LIKENESS_WORDS[like.how]}")
-        for like in likes[:SIMILAR_FACTS]
+    signs = {"": "it is about this", "contradicts": f"{WARNING_SIGN} {LIKENESS_WORDS['contradicts']}"}
+    return [
+        f"{fact.citation} {signs.get(how) or f'= {LIKENESS_WORDS[how]}'}: {' '.join(visible(fact.fact).split())}"
+        for fact, how in _facts_beside(memory, proposal)
     ]
-    return [f"{fact.citation} {how}: {' '.join(visible(fact.fact).split())}" for fact, how in beside_facts]
 
 
 def _proposal_block(proposal: Proposal, beside: Sequence[str]) -> str:
@@ -248,12 +233,8 @@ def _proposal_block(proposal: Proposal, beside: Sequence[str]) -> str:
         head.append(f"# {ORDER_WARNING}")
     head += [f"# {line}" for line in beside]
     head += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
-    return "\n".join((*head, f"wait {proposal.citation}", *_indented_text(proposal))) + "\n"
-
-
-def _indented_text(proposal: Proposal) -> list[str]:
-    """Return the text of a proposal in indented lines."""
-    return [BATCH_INDENT + line for line in visible(proposal.text, newlines=True).split("\n")]
+    text = [BATCH_INDENT + line for line in visible(proposal.text, newlines=True).split("\n")]
+    return "\n".join((*head, f"wait {proposal.citation}", *text)) + "\n"
 
 
 def parse_batch(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
@@ -262,11 +243,8 @@ def parse_batch(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
     asked = {one.id: one for one in proposals}
     choices: list[InboxChoice] = []
     seen: set[int] = set()
-    blocks = _split_blocks(text)
-    for line, word, number, rest, said in blocks:
-        verb = next((verb for verb in BATCH_VERBS if word.lower() in (verb, verb[0])), "")
-        if word.lower() in ("edit", "e"):
-            verb = "accept"
+    for line, word, number, rest, said in _split_blocks(text):
+        verb = BATCH_WORDS.get(word.lower())
         if not verb:
             raise InvalidInput(
                 f"Line {line} begins with no word that decides.", f"Use one of: {', '.join(BATCH_VERBS)}."
@@ -277,13 +255,13 @@ def parse_batch(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
         seen.add(number)
         if verb == "wait":
             continue
-        fact = _parse_fact(line, verb, rest)
+        fact = _parse_fact(line, verb, rest) if verb in ("merge", "supersede") else None
         own = "\n".join(said).strip()
-        shown = "\n".join(one.removeprefix(BATCH_INDENT) for one in _indented_text(asked[number])).strip()
         if not own and verb != "reject":
             raise InvalidInput(f"The block of line {line} has no text.", "Write one below it, or reject it.")
-        touched = own.split() != shown.split()  # an editor may rewrap lines or trim spaces
-        choices.append(InboxChoice(number, verb, own if touched and verb != "reject" else None, fact))
+        # an editor may rewrap lines or trim spaces
+        touched = verb != "reject" and own.split() != visible(asked[number].text, newlines=True).split()
+        choices.append(InboxChoice(number, verb, own if touched else None, fact))
     return choices
 
 
@@ -301,25 +279,15 @@ def _split_blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
             found[-1][4].append(line.removeprefix(BATCH_INDENT).rstrip())
             continue
         match = BLOCK_PATTERN.fullmatch(line.strip())
-        number = _parse_proposal(match["cited"]) if match else None
-        if match is None or number is None:
+        if match is None:
             raise InvalidInput(f"Line {at} decides nothing.", "A block begins like this: accept P#8.")
-        found.append((at, match["word"], number, (match["rest"] or "").strip(), []))
+        word, number, rest = match.groups("")
+        found.append((at, word, int(number), rest.strip(), []))
     return found
 
 
-def _parse_proposal(cited: str) -> int | None:
-    try:
-        citation = parse_citation(cited)
-    except InvalidInput:
-        return None
-    return int(citation.target) if citation.kind == "proposal" else None
-
-
-def _parse_fact(line: int, verb: str, rest: str) -> int | None:
+def _parse_fact(line: int, verb: str, rest: str) -> int:
     """Parse the fact that a block names after its proposal."""
-    if verb not in ("merge", "supersede"):
-        return None
     if not rest:
         raise InvalidInput(f"Line {line} does not say with which fact.", f"Write it behind: {verb} P#8 F#12.")
     try:
