@@ -23,7 +23,7 @@ from tui.cli_output import (
     set_database_option,
     use_ascii_fallback,
 )
-from tui.input.arguments import UsageError, Verb, help_text, parse_arguments
+from tui.input.arguments import UsageError, Verb, help_text, parse_arguments, split_global_options
 from tui.input.verb_table import (
     FORMER_WORDS,
     VERB_GROUPS,
@@ -75,7 +75,10 @@ def run_command(arguments: Sequence[str]) -> ExitStatus:
 
 def _run_line(arguments: list[str]) -> ExitStatus:
     """Run one command line; return the exit status."""
-    option, as_json, look, rest = _global_options(arguments)
+    rest, given_everywhere = split_global_options(arguments)
+    option, as_json = given_everywhere.get("--db"), "--json" in given_everywhere
+    if "--db" in given_everywhere and not option:  # an empty `--db "$UNSET"` must not open another file
+        raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
     set_database_option(option)
     if rest[:1] in FORMER_PAGES:
         rest = ["help", *rest]
@@ -87,7 +90,7 @@ def _run_line(arguments: list[str]) -> ExitStatus:
         return ExitStatus.DONE
     cwd = current_folder()
     place = locate(option, os.environ, cwd)
-    place.look = look
+    place.look = "--look" in given_everywhere
     found = find_verb(rest)
     if found and (former := former_words(rest)) and sys.stderr.isatty():
         today = " ".join("…" if part in ("1", "2") else part for part in FORMER_WORDS[former].split())
@@ -160,26 +163,6 @@ def overall_help() -> str:
             *(f"  ends with {status.value}  {status.says}" for status in ExitStatus if status < ExitStatus.HANGUP),
         ]
     )
-
-
-def _global_options(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]]:
-    """Extract --db, --json and --look, which may be anywhere before a `--`, from the arguments."""
-    option, as_json, look, rest = None, False, False, []
-    words = iter(arguments)
-    for word in words:
-        if word == "--":
-            rest += [word, *words]
-        elif word == "--json":
-            as_json = True
-        elif word == "--look":
-            look = True
-        elif word == "--db" or word.startswith("--db="):
-            option = word.removeprefix("--db=") if "=" in word else next(words, None)
-            if not option:  # an empty `--db "$UNSET"` must not open another file
-                raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
-        else:
-            rest.append(word)
-    return option, as_json, look, rest
 
 
 def _unknown_command(word: str) -> UsageError:

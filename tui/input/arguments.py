@@ -92,12 +92,29 @@ def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[st
     _check_acts(verb, arguments, values)
     for argument in arguments:
         if argument.required and argument.name not in values:
-            raise UsageError(
-                f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`."
-            )
+            raise _wrong_use(verb, f"wants --{argument.name} {argument.shown}.")
         default = list(argument.default or ()) if argument.form in ("list", "any") else argument.default
         values.setdefault(argument.name, False if argument.form == "flag" else default)
     return ParsedArguments(**{one.parameter: values[one.name] for one in arguments})
+
+
+def split_global_options(words: Iterable[str]) -> tuple[list[str], dict[str, str | None]]:
+    """Split words into those of a command and the options that may stand anywhere before a `--`, with their values:
+    --db, --json and --look. The value is None where it is still to come."""
+    rest: list[str] = []
+    given: dict[str, str | None] = {}
+    coming = iter(words)
+    for word in coming:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *coming]
+        elif word in ("--json", "--look"):
+            given[word] = ""
+        elif name == "--db":
+            given[name] = value if equals else next(coming, None)
+        else:
+            rest.append(word)
+    return rest, given
 
 
 def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any, values: dict[str, Any]) -> None:
@@ -115,11 +132,11 @@ def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any,
         value = next(rest, "\0")
         if value == "\0":
             raise UsageError(f"{name} wants a value: {name} {argument.shown}.", f"See `memoranda {verb} --help`.")
-    _check_text(argument, value)
+    found = _read_value(argument, value)
     if argument.form == "list":
-        values.setdefault(argument.name, []).append(value)
+        values.setdefault(argument.name, []).append(found)
     else:
-        values[argument.name] = _parse_number(name, value) if argument.whole else value
+        values[argument.name] = found
 
 
 def _assign_words(verb: str, arguments: Sequence[Argument], loose: list[str], values: dict[str, Any]) -> None:
@@ -129,21 +146,14 @@ def _assign_words(verb: str, arguments: Sequence[Argument], loose: list[str], va
     for place, argument in enumerate(places, start=1):
         if argument.form in ("many", "any"):
             several = max(0, len(loose) - (len(places) - place))
-            values[argument.name], loose = loose[:several], loose[several:]
-            for word in values[argument.name]:
-                _check_text(argument, word)
-            if argument.form == "many" and not values[argument.name]:
-                raise _missing_argument(verb, argument)
+            values[argument.name] = [_read_value(argument, word) for word in loose[:several]]
+            loose = loose[several:]
         elif loose:
-            word, *loose = loose
-            _check_text(argument, word)
-            values[argument.name] = _parse_number(argument.shown, word) if argument.whole else word
-        elif argument.form == "one":
-            raise _missing_argument(verb, argument)
+            values[argument.name] = _read_value(argument, loose.pop(0))
+        if argument.form in ("one", "many") and values.get(argument.name) in (None, []):
+            raise _wrong_use(verb, f"wants {argument.usage}: {argument.help}.")
     if loose:
-        raise UsageError(
-            f"{verb} does not know what to do with {_quote_word(loose[0])}.", f"See `memoranda {verb} --help`."
-        )
+        raise _wrong_use(verb, f"does not know what to do with {_quote_word(loose[0])}.")
 
 
 def _check_acts(verb: str, arguments: Sequence[Argument], values: dict[str, Any]) -> None:
@@ -163,11 +173,6 @@ def _unknown_option(verb: str, name: str, known: Iterable[str]) -> UsageError:
     )
 
 
-def _check_text(argument: Argument, word: str) -> None:
-    if not argument.file:  # a file may have any name
-        require_text(word)
-
-
 def require_text(word: str) -> None:
     """Raise Usage for bytes that are no UTF-8, which would be kept as other letters."""
     try:
@@ -178,14 +183,20 @@ def require_text(word: str) -> None:
         ) from None
 
 
-def _missing_argument(verb: str, argument: Argument) -> UsageError:
-    """Return the error for a missing argument."""
-    return UsageError(f"{verb} wants {argument.usage}: {argument.help}.", f"See `memoranda {verb} --help`.")
+def _wrong_use(verb: str, said: str) -> UsageError:
+    """Return the error for arguments that a verb cannot take."""
+    return UsageError(f"{verb} {said}", f"See `memoranda {verb} --help`.")
 
 
-def _parse_number(name: str, word: str) -> int:
-    """Parse a whole number from 1 on. Raise UsageError."""
+def _read_value(argument: Argument, word: str) -> str | int:
+    """Return the value that a word gives to an argument; only a file may have a name that is no text. Raise
+    UsageError."""
+    if not argument.file:
+        require_text(word)
+    if not argument.whole:
+        return word
     if not (word.isascii() and word.isdigit() and len(word) < 19 and int(word)):
+        name = f"--{argument.name}" if argument.option else argument.shown
         raise UsageError(f"{name} is a whole number, from 1 on.")
     return int(word)
 

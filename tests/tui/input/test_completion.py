@@ -23,7 +23,7 @@ from tui.cli import run_command
 from tui.commands.lists import LISTINGS
 from tui.input import completion
 from tui.input.arguments import Argument
-from tui.input.completion import FILES, SHELL_SCRIPTS, complete_line, completion_script, offer_completions
+from tui.input.completion import A_PATH, SHELL_SCRIPTS, complete_line, completion_script, offer_completions
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, list_verbs, verb_named
 
@@ -127,13 +127,6 @@ def test_config_offers_every_setting_and_key() -> None:
     assert offered("config keys.") == [f"keys.{key.id}" for key in KEYS]
 
 
-@pytest.mark.parametrize(
-    ("texts", "same"), [([], ""), (["a"], "a"), (["abc", "abd"], "ab"), (["ab", "abc"], "ab"), (["a", "b"], "")]
-)
-def test_agreed(texts: list[str], same: str) -> None:
-    assert completion.common_prefix(texts) == same
-
-
 # the shells ---------------------------------------------------------------------------------------------------------
 
 Tab = Callable[[str], list[str]]
@@ -154,9 +147,9 @@ def needs(shell: str) -> str:
         ("", [*VERB_NAMES, "memory"]),
         ("list --sort ", list(FACT_ORDERS)),
         ("list --sort=", list(FACT_ORDERS)),
-        ("--db oth", [FILES]),
-        ("list --db oth", [FILES]),
-        ("export no", [FILES]),
+        ("--db oth", [A_PATH.text]),
+        ("list --db oth", [A_PATH.text]),
+        ("export no", [A_PATH.text]),
     ],
 )
 def test_what_a_shell_is_offered(line: str, expected: list[str]) -> None:
@@ -164,8 +157,8 @@ def test_what_a_shell_is_offered(line: str, expected: list[str]) -> None:
     assert offer_completions("bash", f"memoranda {line}") == expected
     whole = [f"--sort={one}" for one in expected] if line.startswith("list --sort=") else expected
     assert [one.partition("\t")[0] for one in offer_completions("fish", f"memoranda {line}")] == whole
-    found = [one.partition(":")[0] for one in offer_completions("zsh", f"memoranda {line}") if one != FILES]
-    assert found == [one for one in whole if one != FILES]
+    found = [one.partition(":")[0] for one in offer_completions("zsh", f"memoranda {line}") if one != A_PATH.text]
+    assert found == [one for one in whole if one != A_PATH.text]
 
 
 @pytest.fixture
