@@ -19,6 +19,7 @@ from store.base.vocabulary import pack_key
 from store.memory import Memory
 from store.upkeep.as_of import PointInTime
 from tui.commands.call import Call, Outcome
+from tui.desktop import programs
 from tui.input.verb_table import verb_named
 from tui.screens.dialogs import Find, FormField, Offer
 from tui.screens.plans import Plan
@@ -97,7 +98,6 @@ class ActionScreen(Protocol):
     def look_back(self, text: str) -> None: ...
     def run_line(self, line: str) -> None: ...
     def type_command(self, line: str) -> None: ...
-    def show_lines(self, lines: Sequence[str]) -> None: ...
     def refresh_rows(self, select: Hashable | None = None) -> None: ...
     def select_row(self, key: Hashable) -> bool: ...
     def setting(self, name: str) -> str: ...
@@ -130,6 +130,16 @@ def run_verb(memory: Memory, name: str, *, select: bool = False, onward: bool = 
     key = None if cited is None else pack_key(cited.kind, int(cited.target))
     said = outcome.message.split(". ")[0].removesuffix(".")
     return Done(f"{said}; {call.first.removesuffix('.')}" if call.first else said, key, onward)
+
+
+def find_among(offers: Sequence[Offer]) -> Find:
+    """Return what finds the offers that have the words typed."""
+    return lambda memory, words: [one for one in offers if words.lower() in f"{one.note} {one.text}".lower()]
+
+
+def open_editor(screen: ActionScreen, text: str) -> str | None:
+    """Have a text edited in the person's editor; None where it is as before. Raise NoEditor."""
+    return programs.edit_in_editor(screen.app, text, command=screen.setting("editor"))
 
 
 def cite_things(things: Sequence[Record | Step]) -> str:

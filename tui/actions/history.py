@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from store.base.citations import Citation
-from store.base.clock import DAY_MS, format_how_long_ago, format_local_time, from_ms, to_ms
+from store.base.clock import DAY_MS, format_how_long_ago, from_ms, to_ms
 from store.base.errors import MemorandaError, NotFound
 from store.base.models import Checkpoint, Record, Step, Turn
 from store.base.vocabulary import PERSON_ORIGIN, TALK_ORIGIN_PREFIX, pack_key, unpack_key
-from store.history.history import HISTORY_KINDS, History
+from store.history.history import HISTORY_KINDS
 from store.memory import Memory
 from store.records.commits import read_moment
 from store.search.lookup import get_record
-from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
+from tui.actions.action import Action, ActionScreen, Done, agree, cite_things, find_among
 from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
 from tui.actions.records import offer_record
 from tui.input.key_table import TODAY, key_name
 from tui.lists.record_rows import local_day
 from tui.render.lines import format_count
 from tui.screens.dialogs import Offer
-from tui.screens.plans import Plan, PlanLine
 
 UNDO_RECENT_MS = 600_000  # for an undo of an older change the message includes its age
 GONE_STATES = (None, "superseded", "contradicted", "forgotten")
@@ -44,20 +43,20 @@ def remove_checkpoints(memory: Memory, things: Sequence[Checkpoint]) -> Done:
 
 def recover(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Read what a checkpoint holds, to go on there: without one, that at which a session broke off, else the newest."""
-    one = next((one for one in things if isinstance(one, Checkpoint)), screen.offered)
+    one = things[0] if things else screen.offered
     screen.run_line(f"checkpoint --read{f' {one.citation}' if one is not None else ''}")
 
 
 def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Choose a checkpoint, and show what going back to it changes."""
 
-    def find(memory: Memory, words: str) -> list[Offer]:
+    def find(memory: Memory, words: str) -> Sequence[Offer]:
         offers = [offer_record(one) for one in memory.checkpoints.list_newest_first()]
         if screen.offered is not None:
             offers.insert(
                 0, Offer(recover, "read where a session broke off, to go on there", screen.offered.citation)
             )
-        return _with_words(offers, words)
+        return find_among(offers)(memory, words)
 
     def take(one: Any) -> None:
         if one is recover:
@@ -77,11 +76,11 @@ def undo_steps(screen: ActionScreen, things: Sequence[Step]) -> None:
     if len(things) == 1 and step.undone_by is not None:
         screen.say(f"Step {step.seq} is already undone, by step {step.undone_by}.", "warning")
     elif len(things) > 1 or step.actor == PERSON_ORIGIN or screen.engine.screen.history.is_in_two_files(step.seq):
-        screen.show_plan(partial(_plan_steps, things))
+        screen.show_plan(lambda memory: plan_undo(memory, things))
     else:
         _choose_undo(
             screen,
-            Offer(partial(_plan_steps, things), f"this step alone: {step.reason}", f"step {step.seq}"),
+            Offer(partial(plan_undo, things=things), f"this step alone: {step.reason}", f"step {step.seq}"),
             _offer_all_of(step.actor),
         )
 
@@ -99,7 +98,7 @@ def undo_sitting(screen: ActionScreen, things: Sequence[Any]) -> None:
         and not memory.history.is_in_two_files(step.seq)
     ]
     said = f"{format_count(len(here), 'change')} of yours since you opened this"
-    offers = [Offer(partial(_plan_steps, here), said)] if here else []
+    offers = [Offer(partial(plan_undo, things=here), said)] if here else []
     origin = _author_of(things[0]) if things else ""
     if origin not in ("", PERSON_ORIGIN):
         offers.insert(0, _offer_all_of(origin))
@@ -114,29 +113,11 @@ def _choose_undo(screen: ActionScreen, *offers: Offer) -> None:
     if len(offers) == 1:
         screen.show_plan(offers[0].value)
     else:
-        screen.choose("Undo…", lambda memory, words: _with_words(offers, words), screen.show_plan)
+        screen.choose("Undo…", find_among(offers), screen.show_plan)
 
 
 def _offer_all_of(origin: str) -> Offer:
     return Offer(lambda memory: plan_undo_all(memory, origin), f"everything that {origin} wrote")
-
-
-def _with_words(offers: Sequence[Offer], words: str) -> list[Offer]:
-    return [one for one in offers if words.lower() in f"{one.note} {one.text}".lower()]
-
-
-def _plan_steps(steps: Sequence[Step], memory: Memory) -> Plan:
-    """Return the plan of undoing steps as one; one that was made in two files is undone in both, whole."""
-    if len(steps) > 1 or not memory.history.is_in_two_files(steps[0].seq):
-        return plan_undo(memory, steps)
-    (step,) = steps
-    line = PlanLine(step.seq, step.reason, f"step {step.seq}", format_local_time(step.at))
-
-    def do(memory: Memory, chosen: frozenset[int]) -> Done:
-        memory.history.undo(step.seq)
-        return Done(f"Undid step {step.seq}: {step.reason}")
-
-    return Plan("UNDO 1 step", [line], do, frozenset([step.seq]), does="undo")
 
 
 def _author_of(one: Record | Step) -> str:
@@ -159,62 +140,47 @@ def undo_all(screen: ActionScreen, things: Sequence[Record | Step]) -> None:
         _choose_undo(screen, _offer_all_of(origin))
 
 
-def undo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
-    """Undo the newest change made by hand."""
-    since = screen.engine.opened
+def undo_or_redo(name: str, screen: ActionScreen, things: Sequence[Any]) -> None:
+    """Undo the newest change made by hand, or redo what was undone last: one step, or all that were undone together.
+    The cursor goes to the record."""
+    engine, kind = screen.engine, "proposal" if screen.pane_name == TODAY else ""
+    did, other = ("Undid", "redo") if name == "undo" else ("Redid", "undo")
 
     def work(memory: Memory, things: Sequence[Any]) -> Done:
-        meant = _memory_of_step(memory, since, lambda history: history.next_undo())
-        back = f"{key_name('memory.redo')} redoes it"
-        return _say_undone(memory, meant, meant.history.undo(), "Undid", back, _kind_of_place(screen))
+        back = f"{key_name(f'memory.{other}')} {other}es it"
+        meant = _memory_of_step(memory, engine.opened, name)
+        step = meant.history.undo() if name == "undo" else meant.history.redo()
+        reason, key = step.reason, first_changed_key(step, meant, kind)
+        if meant is not memory:
+            reason = memory.globals.as_cited(reason)
+            key = pack_key("global", unpack_key(key)[1]) if key is not None else None
+        old = to_ms(memory.now) - to_ms(step.at) > UNDO_RECENT_MS
+        age = f" ({format_how_long_ago(memory.now, step.at)})" if old else ""
+        return Done(f"{did}: {reason}{age}; {back}", key, undo=False)
 
-    screen.perform(Action("memory.undo", "undo", does=work), [])
-
-
-def redo_newest(screen: ActionScreen, things: Sequence[Any]) -> None:
-    """Redo what was undone last."""
-    since = screen.engine.opened
-
-    def work(memory: Memory, things: Sequence[Any]) -> Done:
-        meant = _memory_of_step(memory, since, lambda history: history.next_redo())
-        back = f"{key_name('memory.undo')} undoes it"
-        return _say_undone(memory, meant, meant.history.redo(), "Redid", back, _kind_of_place(screen))
-
-    screen.perform(Action("memory.redo", "redo", does=work), [])
+    screen.perform(Action(f"memory.{name}", name, does=work), [])
 
 
-def _kind_of_place(screen: ActionScreen) -> str:
-    """Return the kind of the records of a pane of one kind."""
-    return "proposal" if screen.pane_name == TODAY else ""
+def _memory_of_step(memory: Memory, since: str, name: str) -> Memory:
+    """Return the memory of the step that is undone or redone next: the person's own if that step was made there in this
+    sitting, on a global fact, after the project's."""
 
+    def find(meant: Memory) -> Step:
+        history = meant.history
+        return history.get(history.next_undo() if name == "undo" else history.next_redo())
 
-def _say_undone(memory: Memory, meant: Memory, step: Step, did: str, back: str, kind: str) -> Done:
-    """Return what was undone or redone, and how to take that back; the cursor goes to the record."""
-    reason, key = step.reason, first_changed_key(step, meant, kind)
-    if meant is not memory:
-        reason = memory.globals.as_cited(reason)
-        key = pack_key("global", unpack_key(key)[1]) if key is not None else None
-    old = to_ms(memory.now) - to_ms(step.at) > UNDO_RECENT_MS
-    age = f" ({format_how_long_ago(memory.now, step.at)})" if old else ""
-    return Done(f"{did}: {reason}{age}; {back}", key, undo=False)
-
-
-def _memory_of_step(memory: Memory, since: str, find: Callable[[History], int]) -> Memory:
-    """Return the memory of the step that `find` returns: the person's own if that step was made there in this sitting,
-    on a global fact, after the project's."""
     try:
         own = memory.require_personal()
-        step = own.history.get(find(own.history))
+        step = find(own)
     except MemorandaError:
         return memory
     ours = step.at >= since and step.door == memory.database.door
     if own is memory or not ours or own.history.is_in_two_files(step.seq):
         return memory
     try:
-        newest = memory.history.get(find(memory.history)).at
+        return own if step.at > find(memory).at else memory
     except NotFound:
-        newest = ""
-    return own if step.at > newest else memory
+        return own
 
 
 def first_changed_key(step: Step, memory: Memory, kind: str = "") -> int | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 from store.base.citations import cite
@@ -15,7 +16,7 @@ from store.base.models import Checkpoint, Decision, Event, Fact, GlobalFact, Pro
 from store.history.history import DERIVED_COLUMNS, change_sign, describe_change
 from store.history.restore_plan import PlannedChange, Plans, RestorePlan
 from store.memory import Memory
-from store.purge.purge import PurgePlan
+from store.purge.purge import PlannedRecord, PurgePlan
 from store.purge.word_search import RemainingMatch
 from store.search.lookup import kind_of_record
 from store.upkeep.as_of import PointInTime, point_in_time
@@ -50,8 +51,10 @@ def plan_of_strategy(memory: Memory, whole: RestorePlan, title: str, word: str) 
 
 
 def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
-    """Return what undoing steps would change, all as one step."""
+    """Return what undoing steps would change, all as one step; one that was made in two files is undone in both."""
     steps = [memory.history.get(one.seq) for one in things]
+    if len(steps) == 1 and steps[0].undone_by is None and memory.history.is_in_two_files(steps[0].seq):
+        return _plan_in_both(steps[0])
     whole = Plans(memory.database).plan_steps([step.seq for step in steps])
     if steps[1:]:
         return show_changes(memory, whole, f"UNDO {format_count(len(steps), 'step')}", "if undone")
@@ -61,6 +64,17 @@ def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
     if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before
         return replace(plan, note=f"{key_name('step.undo')} on the new step undoes it")
     return plan
+
+
+def _plan_in_both(step: Step) -> Plan:
+    """Return the plan of undoing a step that was made in two files."""
+
+    def do(memory: Memory, chosen: frozenset[Any]) -> Done:
+        memory.history.undo(step.seq)
+        return Done(f"Undid step {step.seq}: {step.reason}")
+
+    line = PlanLine(step.seq, step.reason, f"step {step.seq}", format_local_time(step.at))
+    return Plan("UNDO 1 step", [line], do, frozenset([step.seq]), does="undo")
 
 
 def plan_undo_all(memory: Memory, origin: str, session: str = "") -> Plan:
@@ -132,9 +146,6 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
         cited = "link"
         text = f"{opens} {'relates to' if text == 'relates' else text} {decision}"
 
-    def describe(chosen: bool) -> list[StyledLine]:
-        return describe_planned(now, plan, change, when, strategy)
-
     return PlanLine(
         at,
         text,
@@ -142,7 +153,7 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
         f"{says}{by}",
         PLAN_SIGNS[sign],
         change.kind,
-        describe,
+        lambda chosen: describe_planned(now, plan, change, when, strategy),
         change.blocked,
         warned=change.clash,
         opens=opens,
@@ -219,7 +230,7 @@ def plan_purge_of(
     named = f" {plan.going[0].citation}" if len(plan.going) == 1 else ""
     return Plan(
         f"ERASE{named}  with all old versions",
-        [*map(_going_line, enumerate(plan.going)), *map(_place_line, enumerate(plan.places))],
+        [*starmap(_going_line, enumerate(plan.going)), *starmap(_place_line, enumerate(plan.places))],
         do,
         frozenset(("place", at) for at in plan.default_places()),
         note="This cannot be undone",
@@ -228,43 +239,36 @@ def plan_purge_of(
     )
 
 
-def _going_line(numbered: tuple[int, Any]) -> PlanLine:
-    at, one = numbered
+def _going_line(at: int, one: PlannedRecord) -> PlanLine:
     because = f"is {one.why}" if one.why.startswith("replaced") else one.why
-
-    def describe(chosen: bool) -> list[StyledLine]:
-        why: list[StyledLine] = [[(f"It is erased because it {because}.", "")]] if one.why else []
-        return [
-            [(one.citation, "cite"), (f"  {one.kind}", "dim")],
-            [(one.text, "title")],
-            [],
-            *why,
-            [("Erased from its table, its history, the search index and the vectors.", "dim")],
-            [("What stays is that something was here, and a keyed hash that knows the text again.", "dim")],
-        ]
-
+    lines: list[StyledLine] = [
+        [(one.citation, "cite"), (f"  {one.kind}", "dim")],
+        [(one.text, "title")],
+        [],
+        *([[(f"It is erased because it {because}.", "")]] if one.why else []),
+        [("Erased from its table, its history, the search index and the vectors.", "dim")],
+        [("What stays is that something was here, and a keyed hash that knows the text again.", "dim")],
+    ]
     stays = "This record is erased. Leave, and choose other records, to keep it."
-    note = one.why or "erased"
-    return PlanLine(("going", at), one.text, one.citation, note, ("−", "removed"), describe=describe, stays=stays)
+    sign = ("−", "removed")
+    why = one.why or "erased"
+    return PlanLine(("going", at), one.text, one.citation, why, sign, "", lambda chosen: lines, stays=stays)
 
 
-def _place_line(numbered: tuple[int, RemainingMatch]) -> PlanLine:
-    at, place = numbered
-
+def _place_line(at: int, place: RemainingMatch) -> PlanLine:
     def describe(chosen: bool) -> list[StyledLine]:
-        lines: list[StyledLine] = [
+        note = f"{place.note[:1].upper()}{place.note[1:]}."
+        return [
             [(place.citation, "cite"), (f"  {place.what}", "dim")],
             [(place.text, "title")],
             [],
             [(_place_effect(place, chosen), "" if chosen else "warning")],
+            *([[(note, "dim")]] if place.note else []),
         ]
-        return [*lines, [(f"{place.note[:1].upper()}{place.note[1:]}.", "dim")]] if place.note else lines
 
     sign = KIND_GLYPHS["document"] if place.table == "file" else "~" if place.can else " "
     stuck = "" if place.can else f"{place.citation} is not Memoranda's to change: {place.what}."
-    return PlanLine(
-        ("place", at), place.text, place.citation, place.what, (sign, "dim"), describe=describe, stuck=stuck
-    )
+    return PlanLine(("place", at), place.text, place.citation, place.what, (sign, "dim"), "", describe, stuck)
 
 
 def _place_effect(place: RemainingMatch, chosen: bool) -> str:

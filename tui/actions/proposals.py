@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from store.base.citations import cite
@@ -12,8 +11,7 @@ from store.base.models import Fact, Proposal
 from store.base.vocabulary import pack_key
 from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
 from store.memory import Memory
-from tui.actions.action import Action, ActionScreen, Done, agree, cite_things
-from tui.desktop import programs
+from tui.actions.action import Action, ActionScreen, Done, agree, cite_things, open_editor
 from tui.input.key_table import key_name
 from tui.render.lines import format_count, looks_like_order
 from tui.render.proposals import MOST_IN_BATCH, add_mistake, parse_batch, related_fact_lines, write_batch
@@ -29,27 +27,20 @@ def accept(memory: Memory, things: Sequence[Proposal]) -> Done:
         agree(
             f"Accept {what}, {of} look{'s' if orders == 1 else ''} {LIKE_AN_ORDER}?", [one.text for one in things]
         )
-    return decide_proposals(memory, [InboxChoice(one.id, "accept") for one in things])
+    return decide(memory, things)
 
 
-def reject(memory: Memory, things: Sequence[Proposal]) -> Done:
-    """Reject proposals; the same is not proposed again."""
-    return decide_proposals(memory, [InboxChoice(one.id, "reject") for one in things])
-
-
-def accept_as(memory: Memory, things: Sequence[Proposal], text: str) -> Done:
-    """Accept a proposal in other words."""
-    return decide_proposals(memory, [InboxChoice(things[0].id, "accept", text)])
-
-
-def merge_with(memory: Memory, things: Sequence[Proposal], chosen: Fact) -> Done:
-    """Merge a proposal with a fact that says the same."""
-    return decide_proposals(memory, [InboxChoice(things[0].id, "merge", fact=chosen.id)])
-
-
-def replace_with(memory: Memory, things: Sequence[Proposal], chosen: Fact) -> Done:
-    """Accept a proposal in place of a fact."""
-    return decide_proposals(memory, [InboxChoice(things[0].id, "supersede", fact=chosen.id)])
+def decide(
+    memory: Memory,
+    things: Sequence[Proposal],
+    verb: str = "accept",
+    text: str | None = None,
+    chosen: Fact | None = None,
+) -> Done:
+    """Reject proposals, which are not proposed again; or accept them, also in other words, merged with a fact that is
+    chosen or in its place."""
+    fact = chosen.id if chosen else None
+    return decide_choices(memory, [InboxChoice(one.id, verb, text, fact) for one in things])
 
 
 def has_text(proposal: Any) -> bool:
@@ -57,28 +48,26 @@ def has_text(proposal: Any) -> bool:
     return isinstance(proposal, Proposal) and proposal.kind != "forget"
 
 
-def decide_proposals(memory: Memory, choices: Sequence[InboxChoice]) -> Done:
+def decide_choices(memory: Memory, choices: Sequence[InboxChoice]) -> Done:
     """Carry out decisions, and say what became of them. A single one whose evidence changed is asked about."""
     before = memory.checkpoints.take_before(f"decide {format_count(len(choices), 'proposal')}", len(choices))
     done = memory.inbox.decide(choices)
-    again = [one for one in choices if isinstance(done.left.get(one.number), DoubtfulProposal | Purged)]
-    if len(choices) == 1 and again:
-        error = done.left[again[0].number]
-        why = error.doubts[0].says if isinstance(error, DoubtfulProposal) else error.message
-        agree(f"Accept {cite('proposal', again[0].number)} all the same? {why}")
-        done = memory.inbox.decide(again, anyway=True)
-    accepted = memory.inbox.get_many(list(done.made)[:1]) if len(done.made) == 1 else []
-    text, level = decision_summary(done, accepted), "information"
-    if done.left:
-        number, first = next(iter(done.left.items()))
+    number, first = next(iter(done.left.items()), (0, None))
+    if len(choices) == 1 and isinstance(first, DoubtfulProposal | Purged):
+        why = first.doubts[0].says if isinstance(first, DoubtfulProposal) else first.message
+        agree(f"Accept {cite('proposal', number)} all the same? {why}")
+        done = memory.inbox.decide(choices, anyway=True)
+        number, first = next(iter(done.left.items()), (0, None))
+    text = decision_summary(memory, done)
+    if first is not None:
         more = f" And {format_count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
         did = f"{text}. " if done.made or done.rejected else ""
         text = f"{did}{cite('proposal', number)} waits: {first.message}{more}"
-        level = "warning"
     if before:
         text = f"{text}; {cite('checkpoint', before)} is how it was"
     facts = [fact for fact in done.made.values() if fact is not None]
     key = pack_key("fact", facts[0]) if len(facts) == 1 else None
+    level = "warning" if done.left else "information"
     return Done(text, key, undo=bool(done.made or done.rejected), level=level)
 
 
@@ -93,13 +82,14 @@ def accepted_words(proposal: Proposal, fact: int | None) -> str:
     return f"{made} is confirmed" if proposal.kind == "confirm" and made else made
 
 
-def decision_summary(done: InboxDecision, accepted: Sequence[Proposal]) -> str:
-    """Return the message about what was decided; `accepted` is a single accepted proposal."""
+def decision_summary(memory: Memory, done: InboxDecision) -> str:
+    """Return the message about what was decided."""
     parts = []
-    if accepted:
+    if len(done.made) == 1:
         ((number, fact),) = done.made.items()
-        came = accepted_words(accepted[0], fact) or done.resulting_citation(number)
-        looks = f", which looks {LIKE_AN_ORDER}" if looks_like_order(accepted[0]) else ""
+        proposal = memory.inbox.get(number)
+        came = accepted_words(proposal, fact) or done.resulting_citation(number)
+        looks = f", which looks {LIKE_AN_ORDER}" if looks_like_order(proposal) else ""
         parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}{looks}")
     elif done.made:
         parts.append(f"Accepted {format_count(len(done.made), 'proposal')}")
@@ -125,44 +115,34 @@ def decide_in_editor(screen: ActionScreen, things: Sequence[Proposal]) -> None:
     """Decide the marked proposals, or all that wait, in the person's editor. A text with a mistake is opened again, and
     kept where it is left so: the next time it is opened as it was, while any of its proposals waits."""
     engine, memory = screen.engine, screen.engine.screen
-    marked = list(things) if len(things) > 1 else []
     kept, given = engine.decisions_kept
     chosen = memory.inbox.get_many(kept)
     if not any(one.state == "waiting" for one in chosen):
         engine.decisions_kept = kept, given = [], ""
+    marked = list(things) if len(things) > 1 else []
     if not kept or not {one.id for one in marked} <= set(kept):
         chosen = marked or memory.inbox.waiting(origin=screen.chosen("asker"), limit=MOST_IN_BATCH)
         given = write_batch(chosen, lambda one: related_fact_lines(memory, one))
-    wrong, choices = "", list[InboxChoice]()
-    # an error reopens the editor with the message at its line; an unchanged text then decides nothing
-    while True:
-        try:
-            text = programs.edit_in_editor(screen.app, given, command=screen.setting("editor"))
-        except MemorandaError as error:
-            wrong, text = str(error), None
-        if text is None or text == given:
-            break
-        engine.decisions_kept = [one.id for one in chosen], text
-        try:
-            choices, wrong = parse_batch(text, chosen), ""
-            break
-        except MemorandaError as error:
-            given, wrong = add_mistake(text, error), str(error)
-            engine.decisions_kept = [one.id for one in chosen], given
+    kept, wrong, choices = [one.id for one in chosen], "", list[InboxChoice]()
+    try:
+        # a mistake reopens the editor with the message at its line; an unchanged text then decides nothing
+        while (text := open_editor(screen, given)) not in (None, given):
+            engine.decisions_kept = kept, text
+            try:
+                choices, wrong = parse_batch(text, chosen), ""
+                break
+            except MemorandaError as error:
+                given, wrong = add_mistake(text, error), str(error)
+                engine.decisions_kept = kept, given
+    except MemorandaError as error:  # no editor
+        text, wrong = None, str(error)
     if wrong or not choices:
         if not wrong and text != given:
             engine.decisions_kept = [], ""
-        back = (
-            f" What you wrote is kept: :{key_name('record.edit')[1:]} opens it again."
-            if engine.decisions_kept[0]
-            else ""
-        )
-        screen.say(f"{f'{wrong} ' if wrong else ''}No change.{back}", "error" if wrong else "information")
+        again = f" What you wrote is kept: :{key_name('record.edit')[1:]} opens it again."
+        said = f"{f'{wrong} ' if wrong else ''}No change.{again if engine.decisions_kept[0] else ''}"
+        screen.say(said, "error" if wrong else "information")
         return
     engine.decisions_kept = [], ""
-    decide = partial(_decide_choices, choices)
-    screen.perform(Action("record.edit", "decide", does=decide), chosen)
-
-
-def _decide_choices(choices: Sequence[InboxChoice], memory: Memory, things: Sequence[Any]) -> Done:
-    return decide_proposals(memory, choices)
+    decided = Action("record.edit", "decide", does=lambda memory, things: decide_choices(memory, choices))
+    screen.perform(decided, chosen)

@@ -19,19 +19,16 @@ from store.search.lookup import records_by_key
 from store.search.pipeline import searchable_text
 from store.sync.sync import SyncReport
 from store.text.similarity import parse_sentence
-from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, run_verb
+from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, find_among, open_editor, run_verb
 from tui.commands.record_lines import sync_message
-from tui.desktop import programs
 from tui.desktop.programs import open_in_editor
 from tui.input.key_table import ASK
-from tui.render.lines import KIND_GLYPHS, format_count, summarize_record
+from tui.render.lines import KIND_GLYPHS, format_count, record_time, summarize_record
 from tui.screens.dialogs import FormField, Offer
 
 OFFERED = 12  # records offered before a letter is typed
-NEAR_DAYS, NEAR_WEIGHT = (
-    10,
-    0.6,
-)  # days within which a commit may be of a decision, and how much the same day counts
+NEAR_DAYS = 10  # within which a commit may be of a decision
+NEAR_WEIGHT = 0.6  # how much the same day counts
 LEAST_WORD = 3  # letters of a word that tells something
 STEM = 5  # letters by which words are compared
 
@@ -80,10 +77,9 @@ def is_pinned(fact: Owned) -> bool:
 
 def mute(memory: Memory, things: Sequence[Owned]) -> Done:
     """Keep facts from agents; let them have them again if all are muted."""
-    here = [one.id for one in things if isinstance(one, Fact)]
-    shared = [one.id for one in things if isinstance(one, GlobalFact)]
-    muted = memory.mutes.filter_muted_facts(here), memory.globals.find_muted(shared)
-    left = [one for one in things if one.id not in muted[isinstance(one, GlobalFact)]]
+    here = memory.mutes.filter_muted_facts([one.id for one in things if isinstance(one, Fact)])
+    shared = memory.globals.find_muted([one.id for one in things if isinstance(one, GlobalFact)])
+    left = [one for one in things if one.id not in (shared if isinstance(one, GlobalFact) else here)]
     return run_verb(memory, "mute", ids=citations(left or things), off=not left)
 
 
@@ -164,15 +160,21 @@ def replace_text(memory: Memory, things: Sequence[Record], text: str) -> Done:
 
 def edit(screen: ActionScreen, things: Sequence[Texts]) -> None:
     """Have the text of a record edited in the person's editor."""
+    text = _edit_apart(screen, text_to_correct(things[0]))
+    if text is not None:
+        _replace_text(screen, things[0], text)
+
+
+def _edit_apart(screen: ActionScreen, text: str) -> str | None:
+    """Have a text edited in the person's editor, and say where nothing comes of it."""
     try:
-        text = programs.edit_in_editor(screen.app, text_to_correct(things[0]), command=screen.setting("editor"))
+        new = open_editor(screen, text)
     except MemorandaError as error:
         screen.say(str(error), "error")
-        return
-    if text is None:
+        return None
+    if new is None:
         screen.say("Nothing was changed.")
-    else:
-        _replace_text(screen, things[0], text)
+    return new
 
 
 def edit_document(screen: ActionScreen, things: Sequence[Chunk]) -> None:
@@ -202,16 +204,12 @@ def edit_synced_file(screen: ActionScreen, name: str) -> None:
     screen.engine.write(read, partial(_edit_content, screen, name))
 
 
-def _edit_content(screen: ActionScreen, name: str, raw: object, error: MemorandaError | None) -> None:
-    try:
-        if error is not None or not isinstance(raw, bytes):
-            raise error or MemorandaError(f"{name} cannot be read.")
-        text = programs.edit_in_editor(screen.app, raw.decode(), command=screen.setting("editor"))
-    except MemorandaError as trouble:
-        screen.say(str(trouble), "error")
+def _edit_content(screen: ActionScreen, name: str, raw: Any, error: MemorandaError | None) -> None:
+    if error is not None:
+        screen.say(str(error), "error")
         return
+    text = _edit_apart(screen, raw.decode())
     if text is None:
-        screen.say("Nothing was changed.")
         return
 
     def take(memory: Memory, things: Sequence[Any]) -> Done:
@@ -248,12 +246,7 @@ def copy(screen: ActionScreen, things: Sequence[Record | Step]) -> None:
     answers = [one.answer.text for one in screen.engine.exchanges if one.answer is not None]
     if answers and screen.pane_name == ASK:
         offers.append(Offer((answers[-1], "the answer"), "the answer", answers[-1][:40]))
-    find = partial(_offers_with, offers)
-    screen.choose(f"Copy {named}", find, lambda one: screen.copy(*one))
-
-
-def _offers_with(offers: Sequence[Offer], memory: Memory, words: str) -> list[Offer]:
-    return [one for one in offers if words.lower() in one.text.lower()]
+    screen.choose(f"Copy {named}", find_among(offers), lambda one: screen.copy(*one))
 
 
 # Where a fact is kept, and what a record rests on.
@@ -328,10 +321,8 @@ def offer_links(memory: Memory, things: Sequence[Commit | Decision], words: str)
     one = things[0]
     kind = "decision" if isinstance(one, Commit) else "commit"
     asked = _stems(words or _words_of(one))
-    links = (
-        memory.commits.links_of_commit(one.id) if kind == "decision" else memory.commits.links_of_decision(one.id)
-    )
-    linked = {known.decision if kind == "decision" else known.commit for known in links}
+    links_of = memory.commits.links_of_commit if kind == "decision" else memory.commits.links_of_decision
+    linked = {getattr(known, kind) for known in links_of(one.id)}
     at = _day_of(one)
     scored: list[tuple[float, Record]] = []
     for other in records_by_key(memory.database, [key for key, _ in memory.timeline.stream((kind,))]).values():
@@ -359,26 +350,27 @@ def _stems(text: str) -> set[str]:
 
 
 def _day_of(record: Any) -> int:
-    at = record.decided_at if isinstance(record, Decision) else record.committed_at
-    return datetime.fromisoformat(at).toordinal()
+    return datetime.fromisoformat(record_time(record)).toordinal()
 
 
 def offer_facts(memory: Memory, things: Sequence[Any], words: str) -> list[Offer]:
     """Return the facts that repeat or contradict a record, those that share words with it, then others; with words,
     those that have them, or the one that is cited."""
     text = words or searchable_text(things[0])
-    found = [like.fact for like in find_similar_facts(memory.database, memory.facts, text)]
-    if not words:
-        target = getattr(things[0], "target", None)
-        sharing = memory.facts.get_many(find_facts_sharing_words(memory.database, parse_sentence(text)))
-        found = [*memory.facts.get_many([target] if target else []), *found, *sharing]
-    numbers = memory.facts.ids(memory.now, words=words, limit=OFFERED)
     digits = words.strip().upper().removeprefix("F#")
-    cited = memory.facts.get_many([int(digits)]) if digits.isdecimal() else []
-    every = {fact.id: fact for fact in (*cited, *found, *memory.facts.get_many(list(numbers)))}
+    target = None if words else getattr(things[0], "target", None)
+    numbers = [int(digits)] if digits.isdecimal() else []
+    numbers += [
+        *([target] if target else []),
+        *(like.fact.id for like in find_similar_facts(memory.database, memory.facts, text)),
+    ]
+    if not words:
+        sharing = memory.facts.get_many(find_facts_sharing_words(memory.database, parse_sentence(text)))
+        numbers += [fact.id for fact in sharing if fact.status == "active"]
+    numbers += memory.facts.ids(memory.now, words=words, limit=OFFERED)
     own = {one.id for one in things if isinstance(one, Fact)}
-    offered = [fact for fact in every.values() if fact.id not in own and fact.status == "active"]
-    return [offer_record(fact) for fact in offered[:OFFERED]]
+    wanted = [number for number in dict.fromkeys(numbers) if number not in own]
+    return [offer_record(fact) for fact in memory.facts.get_many(wanted)[:OFFERED]]
 
 
 PICK_LINK = Pick("Link {} with…", offer_links)
@@ -389,9 +381,7 @@ PICK_REPLACED = Pick("{} replaces…", offer_facts)
 def merge(memory: Memory, things: Sequence[Fact], chosen: Fact) -> Done:
     """Merge facts with another, which stays."""
     new = memory.inbox.join_facts(chosen.id, [one.id for one in things])
-    return Done(
-        f"Merged {cite_things([*things, chosen])}", pack_key("fact", new) if isinstance(new, int) else None
-    )
+    return Done(f"Merged {cite_things([*things, chosen])}", pack_key("fact", new))
 
 
 def merge_marked(memory: Memory, things: Sequence[Fact]) -> Done:

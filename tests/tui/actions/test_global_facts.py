@@ -51,6 +51,10 @@ async def test_a_fact_is_made_global_and_back_and_either_is_undone(story: Story,
     await person.plan_of("g", "U")
     await person.press("enter")
     assert status(story, 15) == "active", "a step of two files is undone in the history too"
+    await person.press("ctrl+r")
+    with story.open() as memory:
+        number = memory.history.next_undo()
+    await person.follow((f":undo {number}", lambda: person.planning), ("enter", lambda: status(story, 15) == "active"))
 
 
 async def test_what_changed_meanwhile_is_not_moved(story: Story, person: Person) -> None:
