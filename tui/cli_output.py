@@ -80,24 +80,20 @@ def _with_ascii_glyphs(text: str) -> str:
 def _wants_ascii() -> bool:
     """Return whether the configuration asks for ASCII; False if it cannot be read."""
     try:
-        place = locate(_database_option.option, os.environ, current_folder())
+        place = locate(_database_option, os.environ, current_folder())
         return bool(load_config(place)["badges"] == "ascii")
     except MemorandaError:
         return False
 
 
-class _DatabaseOption:
-    """The --db option, which determines the project's settings file."""
-
-    option: str | None = None
-
-
-_database_option = _DatabaseOption()
+_database_option: str | None = None
+"""The --db option, which determines the project's settings file."""
 
 
 def set_database_option(option: str | None) -> None:
     """Use the settings that belong to this `--db` option; for None use the settings of the working folder."""
-    _database_option.option = option
+    global _database_option
+    _database_option = option
 
 
 def print_error(error: MemorandaError, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from tempfile import TemporaryDirectory
 
 from store.base.errors import DiskFull, ExitStatus, InvalidInput, NotFound, NotOurs
@@ -34,21 +34,19 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
         return _ask_on_terminal(question, lines, as_json, verb.can_be_tried)
 
-    if settle(verb.opens, given) == "nothing":
-        application = _application if _at_a_terminal(as_json) else None
-        call = Call(place, None, cwd, ask, as_json, application, wait=ProgressLine())
-        outcome = dispatch.run_verb(call, verb, given)
-        print_outcome(outcome, as_json)
-        return outcome.status
-    if place.look and serves_agents(verb, given):
+    alone = settle(verb.opens, given) == "nothing"
+    if place.look and not alone and serves_agents(verb, given):
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ADOPT_ADVICE)
-    with _open_for_verb(place, verb, verb.makes_none(given)) as memory:
-        lines = print_result_line if sys.stdout.isatty() and not as_json else None
-        call = Call(place, memory, cwd, ask, as_json, tell=lines, wait=ProgressLine())
-        if settle(verb.reads, given):
-            _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
-        elif is_purge_pending(memory.database):
-            _catch_up(memory)
+    with nullcontext() if alone else _open_for_verb(place, verb, verb.makes_none(given)) as memory:
+        call = Call(place, memory, cwd, ask, as_json, wait=ProgressLine())
+        if memory is None:
+            call.application = _application if _at_a_terminal(as_json) else None
+        else:
+            call.tell = print_result_line if sys.stdout.isatty() and not as_json else None
+            if settle(verb.reads, given):
+                _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
+            elif is_purge_pending(memory.database):
+                _catch_up(memory)
         outcome = dispatch.run_verb(call, verb, given)
         print_outcome(outcome, as_json)
         if outcome.error:
@@ -89,18 +87,15 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
     try:
         return Memory(place, "cli")
     except NotOurs as error:
-        if not error.unmarked or not sys.stdin.isatty():
-            raise
-        if not _ask_on_terminal(f"{error.message} Did you make it?"):
+        if not (error.unmarked and sys.stdin.isatty() and _ask_on_terminal(f"{error.message} Did you make it?")):
             raise
         from store.upkeep.adoption import adopt_whole  # rare: an earlier build made the file
 
         adopt_whole(place, earlier=True)
-        return Memory(place, "cli")
     except DiskFull:
         if not verb.frees or not free_reserve(place.path):
             raise
-        return Memory(place, "cli")
+    return Memory(place, "cli")
 
 
 def print_outcome(outcome: Outcome, as_json: bool) -> None:
@@ -210,10 +205,8 @@ def _catch_up(memory: Memory, cwd: str | None = None, meaning: bool = False) -> 
 
     if cwd is None:
         catch_up.finish_purge(memory)
-        return
-    late = catch_up.catch_up(memory, cwd)
-    if meaning:
-        catch_up.catch_up_with_meaning(memory, late)
+    else:
+        catch_up.catch_up(memory, cwd, meaning)
 
 
 def _ask_on_terminal(
