@@ -156,23 +156,19 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     if former is None:
         return list(words)
     name, *parts = former.split()
-    loose = find_loose_words(verb_named(name), rest)
     first: list[str] = []
     for part in parts:
+        loose = find_loose_words(verb_named(name), rest)
         if part in ("1", "2"):
-            first.append(rest[loose[int(part) - 1]] if len(loose) >= int(part) else "" if part == "1" else "now")
+            first.append(rest.pop(loose[0]) if loose else "" if part == "1" else "now")
         elif part.startswith("P#"):
             for place in loose if part == "P#…" else loose[:1]:
                 rest[place] = f"P#{rest[place]}" if rest[place].isdigit() else rest[place]
         elif "=" in part:
-            before, after = part.split("=")
-            rest = [
-                after + word.removeprefix(before) if word.partition("=")[0] == before else word for word in rest
-            ]
+            old, new = part.split("=")
+            rest = [new + word.removeprefix(old) if word.partition("=")[0] == old else word for word in rest]
         else:
             first.append(part)
-    taken = loose[: sum(part in ("1", "2") for part in parts)]
-    rest = [word for place, word in enumerate(rest) if place not in taken]
     return [name, *first, *rest]
 
 
