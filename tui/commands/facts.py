@@ -132,14 +132,14 @@ def _move(call: Call, old: Citation, scope: str, yes: bool) -> Outcome:
             )
         started = _personal_start_note()
         number = call.ask_if_purged(yes, lambda again: moves.move_to_global(target, again=again))
-        said = f"Moved {old} to {cite('global', number)}, seen in every project. Undo takes it back.{started}"
-        return call.wrote(said, "global", number)
-    if old.kind == "fact":
+        kind, where = "global", f"seen in every project. Undo takes it back.{started}"
+    elif old.kind == "fact":
         moves.widen_to_project(target)
         return call.wrote(f"{old} is the project's now. Undo takes it back.", "fact", target)
-    number = call.ask_if_purged(yes, lambda again: moves.move_to_project(target, again=again))
-    said = f"Moved {old} to {cite('fact', number)}, of this project alone. Undo takes it back."
-    return call.wrote(said, "fact", number)
+    else:
+        number = call.ask_if_purged(yes, lambda again: moves.move_to_project(target, again=again))
+        kind, where = "fact", "of this project alone. Undo takes it back."
+    return call.wrote(f"Moved {old} to {cite(kind, number)}, {where}", kind, number)
 
 
 @verb()
@@ -202,18 +202,11 @@ def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: st
     return call.some(waiting, "proposal", act=answer)
 
 
-def _decide(
-    call: Call,
-    answer: str,
-    named: Sequence[Citation],
-    anyway: bool = False,
-    text: str | None = None,
-    fact: int | None = None,
-) -> Outcome:
+def _decide(call: Call, answer: str, named: Sequence[Citation], *more: Any) -> Outcome:
     """Decide proposals."""
     from tui.commands.inbox import decide_proposals  # loads what compares texts by meaning
 
-    return decide_proposals(call, answer, named, anyway, text, fact)
+    return decide_proposals(call, answer, named, *more)
 
 
 @verb()

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from store.base.citations import Citation, cite
-from store.base.errors import ExitStatus, InvalidInput, MemorandaError
+from store.base.errors import ExitStatus, InvalidInput
 from store.base.models import Proposal, as_json
 from store.base.vocabulary import PROPOSAL_STATES
 from store.conversations.extraction_queue import count_queued_turns
-from store.inbox.duplicates import compare_new_facts, find_decision_matches, find_similar_facts, propose_duplicates
-from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
+from store.inbox.duplicates import compare_new_facts, find_similar_facts, propose_duplicates
+from store.inbox.inbox import DoubtfulProposal, InboxChoice
 from store.learning.tasks import fact_summarizer
 from store.librarian.structured_output import read_model_stats
+from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
-from tui.commands.call import Call, Ids, Outcome, numbers_of, parse_reference
+from tui.commands.call import Call, Ids, Outcome, count_cited, numbers_of, parse_reference
 from tui.commands.record_lines import more_line, proposal_line, shorten
 from tui.input.arguments import Shown, verb
 from tui.render.lines import WARNING_SIGN, agree_verb, format_count, looks_like_order
+from tui.render.proposals import decisions_beside
 
 
 @verb(looks=True)
@@ -42,22 +44,17 @@ def today(
     now = memory.now
     lines = []
     for one in shown:
-        lines.append(proposal_line(one, now))
-        lines += [f"        {like}" for like in _like_lines(call, one)]
+        lines += [proposal_line(one, now), *(f"        {like}" for like in _like_lines(memory, one))]
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
-    if unheard := count_queued_turns(memory.database)[0]:
-        waits = agree_verb(
-            unheard, "wait to be learned from: the application does it, or memoranda session flush."
-        )
-        lines.append(f"{format_count(unheard, 'turn')} {waits}")
-    if unread := read_model_stats(memory.database, now).queued:
-        waits = agree_verb(
-            unread, "wait unread, for a model to look for what is worth keeping: memoranda config model."
-        )
-        lines.append(f"{format_count(unread, 'turn')} {waits}")
+    unheard, unread = count_queued_turns(memory.database)[0], read_model_stats(memory.database, now).queued
+    for turns, waits in (
+        (unheard, "wait to be learned from: the application does it, or memoranda session flush."),
+        (unread, "wait unread, for a model to look for what is worth keeping: memoranda config model."),
+    ):
+        lines += [f"{format_count(turns, 'turn')} {agree_verb(turns, waits)}"] if turns else []
     return Outcome(
-        data=lambda: [_proposal_json(call, one) for one in shown],
+        data=lambda: [_proposal_json(memory, one) for one in shown],
         lines=[*lines, *more_line(len(ids) - len(shown), limit)],
     )
 
@@ -103,10 +100,11 @@ def _find_duplicates(call: Call) -> Outcome:
     said = f"{seen} {new}" if found.proposals else f"{seen} Nothing new to ask."
     if found.left:
         said += f" {found.left:,} more wait for the next time."
-    data: dict[str, Any] = found._asdict()
-    status = ExitStatus.UNFINISHED if found.left else ExitStatus.DONE
     return Outcome(
-        said, lambda: {**data, "proposals": _proposals_json(call, found.proposals)}, lines, status=status
+        said,
+        lambda: {**found._asdict(), "proposals": _proposals_json(memory, found.proposals)},
+        lines,
+        status=ExitStatus.UNFINISHED if found.left else ExitStatus.DONE,
     )
 
 
@@ -120,10 +118,10 @@ def decide_proposals(
 ) -> Outcome:
     """Reject proposals, all or none; or accept them, in other words (`text`), merged with a fact or in its place. Of
     what is accepted a single failure is raised; of several, the others are applied and the failures listed."""
-    inbox, numbers = call.memory.inbox, numbers_of(named)
+    memory, inbox, numbers = call.memory, call.memory.inbox, numbers_of(named)
     if verb == "reject":
         inbox.reject(numbers)
-        return Outcome(f"Rejected {_cite_proposals(numbers)}.", lambda: _proposals_json(call, numbers))
+        return Outcome(f"Rejected {count_cited(named)}.", lambda: _proposals_json(memory, numbers))
     orders = [one for one in inbox.get_many(numbers) if looks_like_order(one)]
     choices = [InboxChoice(number, verb, text, fact) for number in numbers]
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
@@ -131,71 +129,48 @@ def decide_proposals(
         f"{WARNING_SIGN} {one.citation} looks like an instruction to agents; undo it if it is wrong."
         for one in orders
     ]
+    status = ExitStatus.PERSON if done.left else ExitStatus.DONE
     for error in done.left.values():
         lines.append(f"{error}")
-        if isinstance(error, DoubtfulProposal):
-            lines += [
-                f"    then: {shorten(doubt.then, 80)}\n    now:  {shorten(doubt.now, 80)}"
-                for doubt in error.doubts
-            ]
-    return Outcome(
-        _accept_message(done),
-        lambda: _proposals_json(call, numbers),
-        lines,
-        status=_accept_status(list(done.left.values())),
-    )
-
-
-def _accept_status(left: Sequence[MemorandaError]) -> ExitStatus:
-    """Return how accepting ends, by why proposals were left waiting."""
-    if all(isinstance(error, DoubtfulProposal) for error in left):
-        return ExitStatus.PERSON if left else ExitStatus.DONE
-    return ExitStatus.CANNOT
-
-
-def _accept_message(done: InboxDecision) -> str:
-    """Return the message about accepted proposals."""
+        if not isinstance(error, DoubtfulProposal):
+            status = ExitStatus.CANNOT
+            continue
+        for doubt in error.doubts:
+            lines += [f"    then: {shorten(doubt.then, 80)}", f"    now:  {shorten(doubt.now, 80)}"]
     made = [came for number in done.made if (came := done.resulting_citation(number))]
     came = f": {' '.join(made[:10])}{' …' if len(made) > 10 else ''}" if made else ""
     left = f"; {len(done.left)} left waiting" if done.left else ""
-    return f"Accepted {_cite_proposals(list(done.made))}{came}{left}."
+    accepted = count_cited([one for one in named if one.target in done.made]) if done.made else "0 proposals"
+    said = f"Accepted {accepted}{came}{left}."
+    return Outcome(said, lambda: _proposals_json(memory, numbers), lines, status=status)
 
 
-def _cite_proposals(numbers: Sequence[int]) -> str:
-    """Return the citation of a single proposal; of several, their number."""
-    return cite("proposal", numbers[0]) if len(numbers) == 1 else format_count(len(numbers), "proposal")
-
-
-def _like_lines(call: Call, proposal: Proposal) -> Iterable[str]:
+def _like_lines(memory: Memory, proposal: Proposal) -> Iterable[str]:
     """Yield a line for each record that a proposal duplicates or contradicts."""
     if proposal.state != "waiting":
         return
-    for fact in call.memory.facts.get_many(proposal_fact_ids(proposal)):
+    about = proposal_fact_ids(proposal)
+    for fact in memory.facts.get_many(about):
         yield f"about {fact.citation}  {shorten(fact.fact)}"
-    memory = call.memory
-    for like in find_similar_facts(memory.database, memory.facts, proposal.text, proposal_fact_ids(proposal))[:3]:
+    for like in find_similar_facts(memory.database, memory.facts, proposal.text, about)[:3]:
         word = {"contradicts": "contradicts", "same": "the same as", "alike": "much like"}[like.how]
         yield f"{word} {like.fact.citation}  {shorten(like.fact.fact)}"
-    for one in find_decision_matches(memory.database, proposal.text)[:3] if proposal.kind != "forget" else ():
+    for one in decisions_beside(memory, proposal)[:3]:
         word = f"{WARNING_SIGN} contradicts" if one.against else "says what was decided:"
         yield f"{word} {one.decision.citation}  {shorten(one.decision.title)}"
 
 
-def _proposals_json(call: Call, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def _proposals_json(memory: Memory, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Return proposals for scripts."""
-    return [_proposal_json(call, one) for one in call.memory.inbox.get_many(numbers)]
+    return [_proposal_json(memory, one) for one in memory.inbox.get_many(numbers)]
 
 
-def _proposal_json(call: Call, proposal: Proposal) -> dict[str, Any]:
-    memory = call.memory
-    likes: list[Mapping[str, object]] = []
-    decided: list[Mapping[str, object]] = []
-    if proposal.state == "waiting":
-        if proposal.kind != "forget":
-            found = find_decision_matches(memory.database, proposal.text)
-            decided = [{"decision": one.decision.citation, "how": one.how} for one in found]
-        likes = [
-            {"fact": like.fact.citation, "how": like.how, "score": like.score}
-            for like in find_similar_facts(memory.database, memory.facts, proposal.text)
-        ]
-    return {**as_json(proposal), "alike": likes, "decisions": decided}
+def _proposal_json(memory: Memory, proposal: Proposal) -> dict[str, Any]:
+    waits = proposal.state == "waiting"
+    likes = find_similar_facts(memory.database, memory.facts, proposal.text) if waits else []
+    decided = decisions_beside(memory, proposal) if waits else []
+    return {
+        **as_json(proposal),
+        "alike": [{"fact": one.fact.citation, "how": one.how, "score": one.score} for one in likes],
+        "decisions": [{"decision": one.decision.citation, "how": one.how} for one in decided],
+    }

@@ -149,23 +149,11 @@ def session_json(found: tuple[models.Session, list[models.Summary], bool]) -> di
     return {**as_json(found[0]), "summaries": [as_json(summary) for summary in found[1]]}
 
 
-def read_discarded(memory: Memory, most: int, narrow: Narrowing) -> list[dict[str, str]]:
-    return list_discarded(memory.database, memory.now, most)
-
-
 def discarded_line(one: dict[str, str], now: str) -> str:
     """Format a discarded text: when it was said, what, why it was discarded, and when it is deleted."""
     said = f"{format_age(now, one['at']):>6}  {one['role']:<9}  {shorten(one['text'], 100)}"
     gone = f"gone {format_local_time(one['until'])}"
     return f"{said}\n        {one['why']}, in {shorten(one['session'], 40)}; {gone}"
-
-
-def read_checkpoints(memory: Memory, most: int, narrow: Narrowing) -> list[models.Checkpoint]:
-    return memory.checkpoints.list_newest_first(most, every=narrow.all)
-
-
-def read_backups(memory: Memory, most: int, narrow: Narrowing) -> list[Backup]:
-    return find_backups(memory.database)
 
 
 def backup_line(one: Backup, now: str) -> str:
@@ -183,10 +171,13 @@ LISTINGS = {
     "iterations": Listing(read_iterations, "", lambda one, now: record_lines.iteration_line(*one), iteration_json),
     "events": Listing(read_events, "type iteration since", lambda one, now: entry_line("event", one)),
     "sessions": Listing(read_sessions, "discarded summaries", session_line, session_json),
-    "checkpoints": Listing(read_checkpoints, "all", lambda one, now: record_lines.checkpoint_line(one)),
-    "backups": Listing(read_backups, "", backup_line, asdict),
+    "checkpoints": Listing(
+        lambda memory, most, narrow: memory.checkpoints.list_newest_first(most, every=narrow.all),
+        "all",
+        lambda one, now: record_lines.checkpoint_line(one),
+    ),
+    "backups": Listing(lambda memory, most, narrow: find_backups(memory.database), "", backup_line, asdict),
 }
-DISCARDED = Listing(read_discarded, "", discarded_line, dict)
 EMPTY_LISTS = {
     "facts": 'No facts here. Add one: memoranda remember "team of 5"',
     "decisions": 'No decisions yet. Record one: memoranda decide "Use SQLite" --chosen "SQLite, WAL"',
@@ -267,10 +258,11 @@ def list_records(
         return list_past(call, at, narrow, limit)
     every = "list tasks --all" if kind == "tasks" else f"list {kind}"
     empty = empty_list_line(every, EMPTY_LISTS[kind], *(getattr(narrow, name) for name in FILTERS))
-    listing, now = LISTINGS[kind], call.memory.now
+    memory, listing, now = call.memory, LISTINGS[kind], call.memory.now
     if discarded:
-        listing, empty = DISCARDED, [NOTHING_DISCARDED]
-    found = listing.read(call.memory, limit + 1, narrow)
+        texts = list_discarded(memory.database, now, limit + 1)
+        return call.listed(texts, limit, [NOTHING_DISCARDED], lambda one: discarded_line(one, now), dict)
+    found = listing.read(memory, limit + 1, narrow)
     note = _note_unlisted(call, kind, all)
     if note and kind == "checkpoints":
         empty = []

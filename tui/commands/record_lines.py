@@ -117,15 +117,14 @@ def sync_message(report: SyncReport, begins: bool = False) -> str:
     if report.problem:
         return visible(report.problem)
     name, done = visible(report.path), report.applied
-    parts = []
-    if done.added:
-        parts.append(f"{format_count(len(done.added), 'new line')} ({_cite_facts(done.added)})")
-    if done.corrected:
-        parts.append(f"{len(done.corrected):,} changed ({_cite_facts([new for _, new in done.corrected])})")
-    if done.forgotten:
-        parts.append(f"{len(done.forgotten):,} forgotten ({_cite_facts(done.forgotten)})")
-    if done.moved:
-        parts.append(f"{len(done.moved):,} under another heading ({_cite_facts(done.moved)})")
+    corrected = [new for _, new in done.corrected]
+    changes = (
+        (format_count(len(done.added), "new line"), done.added),
+        (f"{len(corrected):,} changed", corrected),
+        (f"{len(done.forgotten):,} forgotten", done.forgotten),
+        (f"{len(done.moved):,} under another heading", done.moved),
+    )
+    parts = [f"{words} ({_cite_facts(numbers)})" for words, numbers in changes if numbers]
     sentences = []
     if parts:
         back = f" `undo {report.step}` takes that back." if report.step else ""

@@ -10,7 +10,7 @@ from store.base.citations import cite, parse_citation
 from store.base.clock import format_how_long_ago, format_local_time
 from store.base.errors import InvalidInput, MemorandaError
 from store.base.models import Fact, Proposal
-from store.inbox.duplicates import find_decision_matches, find_similar_facts
+from store.inbox.duplicates import DecisionMatch, find_decision_matches, find_similar_facts
 from store.inbox.inbox import Doubt, InboxChoice
 from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
@@ -128,8 +128,7 @@ def _similar_lines(memory: Memory, proposal: Proposal, now: str) -> list[StyledL
         lines += [[], [(fact.citation, "cite"), *state, *_likeness(how)]]
         same: list[StyledLine] = [[("  = ", "label"), (fact.fact, "")]]
         lines += same if fact.fact == proposal.text else word_diff(fact.fact, proposal.text)
-    found = find_decision_matches(memory.database, proposal.text) if proposal.kind != "forget" else []
-    for one in found[:SIMILAR_FACTS]:
+    for one in decisions_beside(memory, proposal)[:SIMILAR_FACTS]:
         decision = one.decision
         decided = (f"  decided {format_how_long_ago(now, decision.decided_at)}", "dim")
         lines += [[], [(decision.citation, "cite"), decided, *_likeness(one.how)]]
@@ -138,6 +137,11 @@ def _similar_lines(memory: Memory, proposal: Proposal, now: str) -> list[StyledL
     if not lines and proposal.kind == "add":
         lines = [[], [("Nothing like it is known.", "dim")]]
     return lines
+
+
+def decisions_beside(memory: Memory, proposal: Proposal) -> list[DecisionMatch]:
+    """Return the decisions that a proposal contradicts or repeats."""
+    return find_decision_matches(memory.database, proposal.text) if proposal.kind != "forget" else []
 
 
 def _likeness(how: str) -> StyledLine:
