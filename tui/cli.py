@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NoReturn
 
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
@@ -56,11 +57,11 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
 def run_command(arguments: Sequence[str]) -> ExitStatus:
     """Run one command; return the exit status."""
     use_ascii_fallback()
-    as_json = "--json" in _before_dashes(list(arguments))
+    rest, options = split_global_options(arguments)
     try:
-        return _run_line(list(arguments))
+        return _run_line(rest, options)
     except MemorandaError as error:
-        print_error(error, as_json)
+        print_error(error, "--json" in options)
         return error.exit_status
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -69,15 +70,14 @@ def run_command(arguments: Sequence[str]) -> ExitStatus:
         return ExitStatus.DONE
     except OSError as error:  # too many open files, for example, while importing a module
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
-        print_error(reason, as_json)
+        print_error(reason, "--json" in options)
         return reason.exit_status
 
 
-def _run_line(arguments: list[str]) -> ExitStatus:
-    """Run one command line; return the exit status."""
-    rest, given_everywhere = split_global_options(arguments)
-    option, as_json = given_everywhere.get("--db"), "--json" in given_everywhere
-    if "--db" in given_everywhere and not option:  # an empty `--db "$UNSET"` must not open another file
+def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
+    """Run one command line, without the options of all commands, which come apart; return the exit status."""
+    option, as_json = options.get("--db"), "--json" in options
+    if "--db" in options and not option:  # an empty `--db "$UNSET"` must not open another file
         raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
     set_database_option(option)
     if rest[:1] in FORMER_PAGES:
@@ -90,7 +90,7 @@ def _run_line(arguments: list[str]) -> ExitStatus:
         return ExitStatus.DONE
     cwd = current_folder()
     place = locate(option, os.environ, cwd)
-    place.look = "--look" in given_everywhere
+    place.look = "--look" in options
     found = find_verb(rest)
     if found and (former := former_words(rest)) and sys.stderr.isatty():
         today = " ".join("…" if part in ("1", "2") else part for part in FORMER_WORDS[former].split())
@@ -98,7 +98,7 @@ def _run_line(arguments: list[str]) -> ExitStatus:
     if rest and found is None:
         raise _unknown_command(command_word(rest))
     verb, typed = found or (None, [])
-    if verb and any(word in HELP_WORDS[:2] for word in _before_dashes(typed)):
+    if verb and any(word in HELP_WORDS[:2] for word in takewhile("--".__ne__, typed)):
         print_text(printable(_verb_help(verb)))
         return ExitStatus.DONE
     given = parse_arguments(verb.name, verb.arguments, typed) if verb else None
@@ -137,11 +137,6 @@ def _help_about(words: list[str]) -> str:
         )
     width = max(len(verb.name) for verb in verbs)
     return printable("\n".join(f"  memoranda {verb.name:<{width}}  {verb.summary}" for verb in verbs))
-
-
-def _before_dashes(words: list[str]) -> list[str]:
-    """Return the words before `--`; all of them without it."""
-    return words[: words.index("--")] if "--" in words else words
 
 
 def overall_help() -> str:

@@ -69,6 +69,14 @@ class Argument:
         return {"one": "{}", "maybe": "[{}]", "many": "{}…", "any": "[{}…]"}[self.form].format(self.shown)
 
 
+GLOBAL_OPTIONS = (
+    Argument("db", "value", "PATH", "another memory file", file=True),
+    Argument("json", "flag", "", "one object or list, for scripts"),
+    Argument("help", "flag", "", "its arguments"),
+)
+"""The options that every verb accepts."""
+
+
 class ParsedArguments(SimpleNamespace):
     """The arguments of one call, by name; `--dry-run` is `dry_run`."""
 
@@ -77,17 +85,23 @@ class ParsedArguments(SimpleNamespace):
 
 def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> ParsedArguments:
     """Parse the values of a verb's arguments. Raises Usage, which names what is missing or unknown."""
-    options = {f"--{argument.name}": argument for argument in arguments if argument.option}
     values: dict[str, Any] = {}
-    loose: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            loose += rest
-        elif not word.startswith("--"):
-            loose.append(word)
+    loose, given = read_words(arguments, words)
+    options = {f"--{one.name}": one for one in arguments if one.option}
+    for name, value in given:
+        argument = options.get(name)
+        if argument is None:
+            raise _unknown_option(verb, name, options)
+        if argument.form == "flag":
+            if value is not None:
+                raise UsageError(f"{name} takes no value.")
+            values[argument.name] = True
+        elif value is None:
+            raise UsageError(f"{name} wants a value: {name} {argument.shown}.", f"See `memoranda {verb} --help`.")
+        elif argument.form == "list":
+            values.setdefault(argument.name, []).append(_read_value(argument, value))
         else:
-            _parse_option(verb, options, word, rest, values)
+            values[argument.name] = _read_value(argument, value)
     _assign_words(verb, arguments, loose, values)
     _check_acts(verb, arguments, values)
     for argument in arguments:
@@ -117,26 +131,26 @@ def split_global_options(words: Iterable[str]) -> tuple[list[str], dict[str, str
     return rest, given
 
 
-def _parse_option(verb: str, options: dict[str, Argument], word: str, rest: Any, values: dict[str, Any]) -> None:
-    """Parse an option and its value, and add it to `values`. Raise UsageError."""
-    name, equals, value = word.partition("=")
-    argument = options.get(name)
-    if argument is None:
-        raise _unknown_option(verb, name, options)
-    if argument.form == "flag":
-        if equals:
-            raise UsageError(f"{name} takes no value.")
-        values[argument.name] = True
-        return
-    if not equals:
-        value = next(rest, "\0")
-        if value == "\0":
-            raise UsageError(f"{name} wants a value: {name} {argument.shown}.", f"See `memoranda {verb} --help`.")
-    found = _read_value(argument, value)
-    if argument.form == "list":
-        values.setdefault(argument.name, []).append(found)
-    else:
-        values[argument.name] = found
+def read_words(
+    arguments: Sequence[Argument], words: Iterable[str]
+) -> tuple[list[str], list[tuple[str, str | None]]]:
+    """Split the words after a verb into those that are no options, and the options with their values: None for a flag,
+    and where the value is still to come."""
+    with_value = {f"--{one.name}" for one in arguments if one.form in ("value", "list")}
+    loose: list[str] = []
+    given: list[tuple[str, str | None]] = []
+    coming = iter(words)
+    for word in coming:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            loose += coming
+        elif not word.startswith("--"):
+            loose.append(word)
+        elif equals:
+            given.append((name, value))
+        else:
+            given.append((name, next(coming, None) if name in with_value else None))
+    return loose, given
 
 
 def _assign_words(verb: str, arguments: Sequence[Argument], loose: list[str], values: dict[str, Any]) -> None:
@@ -215,8 +229,8 @@ def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
     for part in (argument.usage for argument in arguments):
         usage += ["   "] if len(usage[-1]) + len(part) >= HELP_COLUMNS else []
         usage[-1] += f" {part}"
-    rows = [(f"--{a.name} {a.shown}".strip() if a.option else a.shown, a.help) for a in arguments]
-    rows += [("--db PATH", "another memory file"), ("--json", "one object or list, for scripts")]
+    every = (*arguments, *GLOBAL_OPTIONS[:2])
+    rows = [(f"--{a.name} {a.shown}".strip() if a.option else a.shown, a.help) for a in every]
     width = max(len(name) for name, _ in rows if len(name) <= NAME_COLUMNS)
     lines = [*usage, "", f"{summary}.", ""]
     for name, help in rows:

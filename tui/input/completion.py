@@ -7,16 +7,12 @@ from typing import NamedTuple
 
 from store.base.errors import InvalidInput
 from store.config.settings import ALLOW_WORD, KEYS_PREFIX, MODEL_ACTS, MODEL_WORD, SETTINGS
-from tui.input.arguments import Argument, Verb, split_global_options
+from tui.input.arguments import GLOBAL_OPTIONS, Argument, Verb, read_words, split_global_options
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, PREFIX_WORDS, find_verb, list_verbs
 
-GLOBAL_OPTIONS = (
-    Argument("db", "value", "PATH", "another memory file", file=True),
-    Argument("json", "flag", "", "one object or list, for scripts"),
-    Argument("help", "flag", "", "its arguments"),
-)
-"""The options that every verb accepts."""
+LOOK_OPTION = Argument("look", "flag", "", "whosever memory it is, read-only")
+VERSION_OPTION = Argument("version", "flag", "", "its version")
 
 
 class Completion(NamedTuple):
@@ -78,23 +74,15 @@ def _filter_candidates(named: Iterable[tuple[str, str]], current: str) -> list[C
 def _wanted_argument(verb: Verb, words: list[str], current: str) -> Argument | None:
     """Return the argument whose value is being typed after a verb's `words`; None where it is an option's name, or
     where no more words belong to the verb."""
-    options = {f"--{argument.name}": argument for argument in verb.arguments if argument.option}
-    loose = 0
-    coming = iter(words)
-    for word in coming:
-        if word == "--":
-            loose, current = loose + len(list(coming)), ""
-        elif not word.startswith("--"):
-            loose += 1
-        else:
-            name, equals, _ = word.partition("=")
-            option = options.get(name)
-            if option and option.form != "flag" and not equals and next(coming, None) is None:
-                return option
-    if current.startswith("-"):
+    options = {f"--{one.name}": one for one in verb.arguments if one.option}
+    loose, given = read_words(verb.arguments, words)
+    for name, value in given:
+        if value is None and name in options and options[name].form != "flag":
+            return options[name]
+    if current.startswith("-") and "--" not in words:
         return options.get(current.partition("=")[0]) if "=" in current else None
     places = enumerate(argument for argument in verb.arguments if not argument.option)
-    return next((one for place, one in places if place == loose or one.form in ("many", "any")), None)
+    return next((one for place, one in places if place == len(loose) or one.form in ("many", "any")), None)
 
 
 def _complete_arguments(
@@ -183,7 +171,6 @@ function __memoranda_offer
 end
 complete -c memoranda -f -a '(__memoranda_offer)'"""
 SHELL_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-_VERSION_OPTION = Argument("version", "flag", "", "its version")
 
 
 def completion_script(shell: str) -> str:
@@ -196,7 +183,7 @@ def completion_script(shell: str) -> str:
 def offer_completions(shell: str, line: str) -> list[str]:
     """Return what a shell offers for the last word of a line, up to the cursor, each as its script reads it."""
     (_, *words), current = split_line(line)
-    version = () if find_verb(split_global_options(words)[0]) else (_VERSION_OPTION,)
+    version = () if find_verb(split_global_options(words)[0]) else (VERSION_OPTION,)
     found = _find_candidates(words, current, (*GLOBAL_OPTIONS, *version))
     if A_PATH in found:
         return [A_PATH.text]

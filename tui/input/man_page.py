@@ -4,11 +4,11 @@ It imports no dependency: the wheel is built with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from store.base.errors import ExitStatus
-from tui.input.arguments import Argument, Verb
-from tui.input.completion import GLOBAL_OPTIONS
+from tui.input.arguments import GLOBAL_OPTIONS, Argument, Verb
+from tui.input.completion import LOOK_OPTION, VERSION_OPTION
 from tui.input.verb_table import list_verbs
 
 MAN_ENVIRONMENT = (
@@ -50,12 +50,10 @@ These may stand anywhere before a
 
 def manual_page(version: str) -> str:
     """Return the manual page; `version` is printed in its footer."""
-    everywhere = [(_bold(f"--{option.name}") + _option_value(option), option.help) for option in GLOBAL_OPTIONS]
-    everywhere.insert(2, (_bold("--look"), "whosever memory it is, read-only"))
-    everywhere.append((_bold("--version"), "its version"))
+    database, as_json, help = GLOBAL_OPTIONS
     lines = [
         _HEAD.format(version=_escape_roff(version)).removesuffix("\n"),
-        *_entries(everywhere),
+        *_entries(_arguments((database, as_json, LOOK_OPTION, help, VERSION_OPTION))),
         ".SH COMMANDS",
         *(line for verb in list_verbs() for line in _verb_section(verb)),
         ".SH ENVIRONMENT",
@@ -74,29 +72,24 @@ def _verb_section(verb: Verb) -> Iterator[str]:
     yield f".SS {_escape_roff(verb.name)}"
     yield f".B {_escape_roff(f'memoranda {verb.name}')}"
     if usage:
-        yield f".RI {_quote_argument(usage)}"
+        quoted = usage.replace('"', r"\(dq")
+        yield f'.RI "{quoted}"'
     yield ".PP"
     yield _text_line(f"{verb.summary}.")
-    yield from _entries(
-        (
-            _bold(f"--{argument.name}") + _option_value(argument) if argument.option else _italic(argument.shown),
-            argument.help,
-        )
-        for argument in verb.arguments
-    )
+    yield from _entries(_arguments(verb.arguments))
 
 
-def _option_value(option: Argument) -> str:
-    """Return the value of an option in italics; empty for a flag."""
-    return "" if option.form == "flag" else f" {_italic(option.shown)}"
+def _arguments(arguments: Iterable[Argument]) -> Iterator[tuple[str, str]]:
+    """Yield each argument, as it is typed, with its help."""
+    for one in arguments:
+        value = "" if one.form == "flag" else _italic(one.shown)
+        yield f"{_bold(f'--{one.name}')} {value}".strip() if one.option else value, one.help
 
 
-def _entries(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[str]:
+def _entries(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield a list of terms with what they mean."""
     for term, help in pairs:
-        yield ".TP"
-        yield term
-        yield _text_line(help)
+        yield from (".TP", term, _text_line(help))
 
 
 def _bold(text: str) -> str:
@@ -118,8 +111,3 @@ def _text_line(text: str) -> str:
     """A line of text; one that begins as a request does gets a character of no width before it."""
     escaped = _escape_roff(text)
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
-
-
-def _quote_argument(text: str) -> str:
-    """One argument of a macro."""
-    return '"' + text.replace('"', r"\(dq") + '"'
