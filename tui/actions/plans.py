@@ -3,7 +3,7 @@ moments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
@@ -106,14 +106,9 @@ def show_changes(memory: Memory, plan: RestorePlan, title: str, when: str, strat
         note=f"a checkpoint is taken first; {later}" if plan.before else later,
         column=f"{when} · last changed by",
         does="undo",
-        requires=lambda key: plan.requirements_of(_at(key)),
-        dependents=lambda key: plan.dependents_of(_at(key)),
+        requires=plan.requirements_of,
+        dependents=plan.dependents_of,
     )
-
-
-def _at(key: Hashable) -> int:
-    assert isinstance(key, int)
-    return key
 
 
 def plan_since(memory: Memory, start: str | PointInTime, end: str = "now") -> Plan:

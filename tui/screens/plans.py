@@ -69,13 +69,12 @@ class Plan:
     note: str = ""
     column: str = ""
     does: str = "apply"
-    requires: Callable[[Hashable], frozenset[Hashable]] = _alone
-    dependents: Callable[[Hashable], frozenset[Hashable]] = _alone
+    requires: Callable[[Any], frozenset[Hashable]] = _alone
+    dependents: Callable[[Any], frozenset[Hashable]] = _alone
     strategies: Mapping[str, Callable[[], Plan]] = field(default_factory=dict)
     strategy: str = ""
     word: str = ""
     looks: bool = False
-    step: str = ""
 
 
 class PlanRows(NumberedRows):
@@ -243,13 +242,13 @@ class PlanScreen(HelpedScreen[Any]):
 
     # the preview
 
-    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        self._describe(event.key)
+    def on_record_list_highlighted(self) -> None:
+        self._describe()
 
-    def _describe(self, key: Hashable) -> None:
+    def _describe(self) -> None:
+        key = self.row_list.cursor_key
         line = self._lines.get(key)
-        shown = [] if line is None else line.describe(key in self.chosen)
-        self.query_one(Preview).show_lines(shown)
+        self.query_one(Preview).show_lines([] if line is None else line.describe(key in self.chosen))
 
     def action_scroll_preview(self, step: int) -> None:
         self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
@@ -272,16 +271,14 @@ class PlanScreen(HelpedScreen[Any]):
         """Choose a line with those that it requires, or leave it out with all that depend on it."""
         on = key not in self.chosen
         with_it = self.plan.requires(key) if on else self.plan.dependents(key)
-        why = self._lines[key].stays or next(
-            (self._lines[one].stuck for one in with_it if self._lines[one].stuck), ""
-        )
-        if why and (on or self._lines[key].stays):
-            self.app.notify(visible(why), severity="warning", markup=False)
+        reasons = [line.stays or line.stuck for line in map(self._lines.__getitem__, with_it)]
+        if on and any(reasons):
+            self._warn(next(filter(None, reasons)))
             return
         self._by_hand[key] = on
         self.chosen = self.chosen | with_it if on else self.chosen - with_it
         self.draw()
-        self._describe(self.row_list.cursor_key)
+        self._describe()
 
     def action_all(self) -> None:
         every = frozenset(one.key for one in self.plan.lines if not one.stuck and not one.stays)
@@ -297,7 +294,7 @@ class PlanScreen(HelpedScreen[Any]):
         self.plan = self.plan.strategies[name]()
         self._lines = {one.key: one for one in self.plan.lines}
         self._propose()
-        self._describe(self.row_list.cursor_key)
+        self._describe()
 
     def _propose(self) -> None:
         """Choose what the plan proposes, of one kind if only that is shown; what was chosen by hand stays."""
@@ -327,7 +324,7 @@ class PlanScreen(HelpedScreen[Any]):
             self.dismiss(line.opens if line is not None else None)
         elif not self.chosen and not any(one.stays for one in self.plan.lines):
             said = f"Nothing is chosen: {key_name('plan.choose')} chooses, {key_name('plan.leave')} leaves."
-            self.app.notify(said, severity="warning", markup=False)
+            self._warn(said)
         elif self.plan.word:
             typed = FormField("word", f"This cannot be undone. Type {self.plan.word} to go on.")
             self.app.push_screen(Form(self.plan.title, [typed], does=self.plan.does), self._check_word)
@@ -340,8 +337,10 @@ class PlanScreen(HelpedScreen[Any]):
         if given["word"].strip().casefold() == self.plan.word.casefold():
             self.dismiss((self.plan, self.chosen))
         else:
-            said = f"That is not “{self.plan.word}”: nothing was changed."
-            self.app.notify(visible(said), severity="warning", markup=False)
+            self._warn(f"That is not “{self.plan.word}”: nothing was changed.")
+
+    def _warn(self, said: str) -> None:
+        self.app.notify(visible(said), severity="warning", markup=False)
 
     def action_leave(self) -> None:
         self.dismiss(None)
