@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from store.base.citations import Citation
 from store.base.clock import DAY_MS, format_how_long_ago, from_ms, to_ms
 from store.base.errors import MemorandaError, NotFound
 from store.base.models import Checkpoint, Record, Step, Turn
-from store.base.vocabulary import PERSON_ORIGIN, TALK_ORIGIN_PREFIX, pack_key, unpack_key
+from store.base.vocabulary import PERSON_ORIGIN, TALK_ORIGIN_PREFIX, kind_of_key, pack_key, unpack_key
 from store.history.history import HISTORY_KINDS
 from store.memory import Memory
 from store.records.commits import read_moment
-from store.search.lookup import get_record
+from store.search.lookup import records_by_key
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things, find_among
 from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
 from tui.actions.records import offer_record
@@ -24,7 +23,7 @@ from tui.render.lines import format_count
 from tui.screens.dialogs import Offer
 
 UNDO_RECENT_MS = 600_000  # for an undo of an older change the message includes its age
-GONE_STATES = (None, "superseded", "contradicted", "forgotten")
+GONE_STATES = ("superseded", "contradicted", "forgotten")
 
 
 def take_checkpoint(memory: Memory, things: Sequence[Any], name: str) -> Done:
@@ -186,18 +185,11 @@ def _memory_of_step(memory: Memory, since: str, name: str) -> Memory:
 def first_changed_key(step: Step, memory: Memory, kind: str = "") -> int | None:
     """Return the key of the first record that a step changed: of a `kind`, and of one that holds now, if one does."""
     changes = memory.history.changes(step.seq, limit=64)
-    keys = [(HISTORY_KINDS[one.table], int(one.key[0])) for one in changes if one.table in HISTORY_KINDS]
-    keys = [key for key in keys if key[0] == kind] or keys
-    key = next((key for key in keys if _status_of(memory, *key) not in GONE_STATES), keys[0] if keys else None)
-    return None if key is None else pack_key(*key)
-
-
-def _status_of(memory: Memory, kind: str, number: int) -> str | None:
-    """Return the status of a record, "active" for a kind without one; None if the record is not there."""
-    try:
-        return str(getattr(get_record(memory.database, Citation(kind, number)), "status", "active"))
-    except NotFound:
-        return None
+    keys = [pack_key(HISTORY_KINDS[one.table], int(one.key[0])) for one in changes if one.table in HISTORY_KINDS]
+    keys = [key for key in keys if kind_of_key(key) == kind] or keys
+    found = records_by_key(memory.database, keys)
+    held = [key for key, record in found.items() if getattr(record, "status", "active") not in GONE_STATES]
+    return next((key for key in keys if key in held), keys[0] if keys else None)
 
 
 # moments

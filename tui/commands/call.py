@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from store.base.citations import Citation, cite, list_citations, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
@@ -28,14 +28,6 @@ Id = Annotated[str, Shown("ID")]
 Ids = Annotated[list[str], Shown("ID")]
 Text = Annotated[list[str], Shown("TEXT")]
 EVERY_PROJECT = ", in every project. To undo it: memoranda undo --global"
-
-
-class ReviewedRecords(Protocol):
-    """What facts, global facts and decisions have in common: a person confirms, corrects and forgets them."""
-
-    def confirm(self, numbers: Sequence[int], /) -> None: ...
-    def correct(self, number: int, text: str, /, *, again: bool = False) -> int: ...
-    def forget(self, numbers: Sequence[int], /) -> None: ...
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -108,8 +100,8 @@ class Call:
             for group in groups.values():
                 change(group[0], numbers_of(group))
 
-    def part(self, named: Citation) -> ReviewedRecords:
-        """Return what confirms, corrects and forgets records of this kind."""
+    def part(self, named: Citation) -> Any:
+        """Return what confirms, corrects and forgets facts, global facts or decisions."""
         memory = self.memory
         if named.kind == "decision":
             return memory.decisions
@@ -182,14 +174,12 @@ class Call:
         empty: Sequence[str],
         line: Callable[[Listed], str],
         json: Callable[[Any], object] = as_json,
-        rest: int | None = None,
     ) -> Outcome:
-        """Return a list of records, each of a line or more; those after the limit only tell that there are others, as
-        `rest` does."""
+        """Return a list of records, each of a line or more; those after the limit only tell that there are others."""
         shown = records[:limit]
         lines = [part for one in shown for part in line(one).split("\n")] or list(empty)
-        more = len(records) - limit if rest is None else rest
-        return Outcome(data=lambda: [json(one) for one in shown], lines=[*lines, *more_line(more, limit)])
+        lines += more_line(len(records) - limit, limit)
+        return Outcome(data=lambda: [json(one) for one in shown], lines=lines)
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -216,8 +216,7 @@ def pin(call: Call, ids: Ids, *, off: bool = False) -> Outcome:
     ids: a fact's number, or F#12, G#5
     """
     named = call.some(ids, "fact", "global", act="unpin" if off else "pin")
-    facts = call.memory.globals if named[0].kind == "global" else call.memory.facts
-    facts.pin(numbers_of(named), not off)
+    call.part(named[0]).pin(numbers_of(named), not off)
     if off:
         return call.acted("Unpinned", named)
     return call.acted("Pinned", named, ": it never ages." if len(named) == 1 else ": they never age.")

@@ -37,6 +37,7 @@ from tui.render.search_results import densest_mark, group_hits, none_exact_words
 from tui.theme.escape import visible
 
 MODEL_LOADING = "the model is being loaded …"
+EXCERPT = 160  # characters of a hit
 ORDER_KEPT = "The order stays as it is."
 
 
@@ -117,16 +118,16 @@ def _hit_json(hit: Hit) -> dict[str, object]:
     return {**as_json(hit.record), **own, "flagged": is_suspicious(hit.snippet)}
 
 
-def _excerpt(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
+def _excerpt(text: str, marks: list[tuple[int, int]]) -> str:
     """Return one line of whole words around the most matches, with the matched words in «»."""
     text = text.replace("\n", " ")
     start, end = 0, len(text)
-    if end > width:
-        first = marks[densest_mark(text, marks, width - 40)][0] if marks else 0
+    if end > EXCERPT:
+        first = marks[densest_mark(text, marks, EXCERPT - 40)][0] if marks else 0
         if first > 40:
             start = text.find(" ", first - 41, first) + 1 or first - 40
-        if end > start + width:
-            last = start + width
+        if end > start + EXCERPT:
+            last = start + EXCERPT
             end = text.rfind(" ", last - 40, last + 1)
             end = max([last if end < 0 else end, *(right for _, right in marks if right <= last)])
     pieces, at = [], start
