@@ -130,7 +130,8 @@ def plan_since(memory: Memory, start: str | PointInTime, end: str = "now") -> Pl
 
 
 def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str = "") -> PlanLine:
-    """Return the line of a change; without `when`, of one that was made."""
+    """Return the line of a change, with its description: what it is, who made the present state, what stands against
+    it, and both states; without `when`, of one that was made."""
     change = plan.changes[at]
     sign = change.sign if when else change_sign(change.then, change.now)
     says = change.says if when else describe_change(change.then, change.now)
@@ -141,48 +142,31 @@ def _change_line(now: str, plan: RestorePlan, at: int, when: str, strategy: str 
         cited = "link"
         text = f"{opens} {'relates to' if text == 'relates' else text} {decision}"
 
-    return PlanLine(
-        at,
-        text,
-        cited,
-        f"{says}{by}",
-        PLAN_SIGNS[sign],
-        change.kind,
-        lambda chosen: describe_planned(now, plan, change, when, strategy),
-        change.blocked,
-        warned=change.clash,
-        opens=opens,
-    )
+    def describe(chosen: bool) -> list[StyledLine]:
+        kind = f"  {change.kind} · {f'{when}: ' if when else ''}{says}"
+        lines: list[StyledLine] = [[(change.citation, "cite"), (kind, "dim")], [(change.title, "title")]]
+        if last := change.by:
+            made = f"{origin_name(last.actor)}, {last.door}, {format_how_long_ago(now, last.at)}"
+            lines.append([("last changed by ", "dim"), (f"{made}, step {last.seq}: {last.reason}", "")])
+        if change.blocked:
+            lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
+        elif change.clash and when:
+            said = "It was changed since. Chosen, that change is overwritten; not chosen, it stays."
+            lines += [[], [(said, "warning")]]
+        elif strategy == "mine" and change.mine:
+            stays = ", ".join(name.replace("_", " ") for name in change.mine if name not in DERIVED_COLUMNS)
+            kept = "chosen, that is overwritten." if change.by_hand else "that stays, and the rest goes back."
+            look = "warning" if change.by_hand else "dim"
+            lines += [[], [(f"You changed its {stays} since: {kept}", look)]]
+        if change.needs and when:
+            lines += [[], [("Goes together with ", "dim"), *_needed_records(plan, change)]]
+        states = compare_rows(change.now, change.then) if when else compare_rows(change.then, change.now)
+        words = "As it is − and as it would be +" if when else "Before − and after +"
+        return [*lines, [], [(words, "heading")], *states]
 
-
-def describe_planned(
-    now: str, plan: RestorePlan, change: PlannedChange, when: str, strategy: str
-) -> list[StyledLine]:
-    """Describe a change: what it is, who made the present state, what stands against it, and both states."""
-    says = f"{when}: {change.says}" if when else describe_change(change.then, change.now)
-    lines: list[StyledLine] = [
-        [(change.citation, "cite"), (f"  {change.kind} · {says}", "dim")],
-        [(change.title, "title")],
-    ]
-    if change.by is not None:
-        ago = format_how_long_ago(now, change.by.at)
-        what = f"{origin_name(change.by.actor)}, {change.by.door}, {ago}, step {change.by.seq}: {change.by.reason}"
-        lines.append([("last changed by ", "dim"), (what, "")])
-    if change.blocked:
-        lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
-    elif change.clash and when:
-        said = "It was changed since. Chosen, that change is overwritten; not chosen, it stays."
-        lines += [[], [(said, "warning")]]
-    elif strategy == "mine" and change.mine:
-        stays = ", ".join(name.replace("_", " ") for name in change.mine if name not in DERIVED_COLUMNS)
-        kept = f"You changed its {stays} since: "
-        kept += "chosen, that is overwritten." if change.by_hand else "that stays, and the rest goes back."
-        lines += [[], [(kept, "warning" if change.by_hand else "dim")]]
-    if change.needs and when:
-        lines += [[], [("Goes together with ", "dim"), *_needed_records(plan, change)]]
-    states = compare_rows(change.now, change.then) if when else compare_rows(change.then, change.now)
-    words = "As it is − and as it would be +" if when else "Before − and after +"
-    return [*lines, [], [(words, "heading")], *states]
+    note, look = f"{says}{by}", PLAN_SIGNS[sign]
+    kind, blocked = change.kind, change.blocked
+    return PlanLine(at, text, cited, note, look, kind, describe, blocked, warned=change.clash, opens=opens)
 
 
 def _needed_records(plan: RestorePlan, change: PlannedChange) -> StyledLine:

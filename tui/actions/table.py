@@ -33,13 +33,8 @@ NAME_FIELD = (FormField("name", "Its name"),)
 TEXT_FIELD = (FormField("text", "What should be remembered?"),)
 TASK_FIELD = (FormField("text", "What is to be done?"),)
 TAG_FIELD = (FormField("tag", "Tag; with - in front it is taken away"),)
-EVIDENCE_FIELD = (
-    FormField(
-        "evidence",
-        "It rests on a file, lines, a symbol, a commit (nothing: take it as it is now; - takes it away)",
-        needed=False,
-    ),
-)
+EVIDENCE = "It rests on a file, lines, a symbol, a commit (nothing: take it as it is now; - takes it away)"
+EVIDENCE_FIELD = (FormField("evidence", EVIDENCE, needed=False),)
 MOMENT = "As of (a day, 3w, K#3, a step); in the past: compared with"
 MOMENT_FIELD = (FormField("moment", MOMENT, history.start_of_look, over=True),)
 SINCE_FIELD = (FormField("moment", "Changed since (a day, 3w, K#3, a step)", history.start_of_look, over=True),)
@@ -77,11 +72,8 @@ def _open_memory(screen: ActionScreen, things: Sequence[Any]) -> None:
 
     def find(memory: Any, words: str) -> list[Offer]:
         known = [Offer(place, recent_label(place)) for place in places if words.lower() in place.lower()]
-        return (
-            known
-            if known or not words.strip()
-            else [Offer(words.strip(), f"open {words.strip()}", "a folder or a file")]
-        )
+        typed = words.strip()
+        return known if known or not typed else [Offer(typed, f"open {typed}", "a folder or a file")]
 
     screen.choose(
         "Open the memory of another project", find, lambda place: screen.run_line(f"open {quote(place)}")
@@ -100,10 +92,8 @@ def _find_duplicates(screen: ActionScreen, things: Sequence[Any]) -> None:
 def _add_here(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Add a task or a decision where these are listed, else a fact, of the domain that is listed."""
     domain = screen.chosen("domain")
-    word, does = (
-        f"remember ({domain})" if domain else "remember",
-        partial(records.remember, domain=domain or "general"),
-    )
+    word = f"remember ({domain})" if domain else "remember"
+    does = partial(records.remember, domain=domain or "general")
     here = {"tasks": ADD_TASK, "decisions": ADD_DECISION}.get(screen.chosen("state") or "")
     screen.begin(here or Action("record.add", word, does=does, fields=TEXT_FIELD), [])
 

@@ -129,15 +129,16 @@ def read_events(memory: Memory, most: int, narrow: Narrowing) -> list[models.Eve
     return memory.events.get_many(ids)
 
 
-def read_sessions(
-    memory: Memory, most: int, narrow: Narrowing
-) -> list[tuple[models.Session, list[models.Summary], bool]]:
+Conversation = tuple[models.Session, list[models.Summary], bool]
+
+
+def read_sessions(memory: Memory, most: int, narrow: Narrowing) -> list[Conversation]:
     """Read sessions, each with its summaries, and whether these are shown."""
     found = Sessions(memory.database).list_newest(most)
     return [(one, Summaries(memory.database).active(one.id), narrow.summaries) for one in found]
 
 
-def session_line(found: tuple[models.Session, list[models.Summary], bool], now: str) -> str:
+def session_line(found: Conversation, now: str) -> str:
     one, summaries, shown = found
     when = format_local_time(one.ended_at or one.last_at)
     state = f"ended {when}" if one.ended_at else f"last said {when}"
@@ -145,7 +146,7 @@ def session_line(found: tuple[models.Session, list[models.Summary], bool], now: 
     return "\n".join([f"{one.id}  {format_count(one.turns, 'turn')}, {state}", *lines])
 
 
-def session_json(found: tuple[models.Session, list[models.Summary], bool]) -> dict[str, object]:
+def session_json(found: Conversation) -> dict[str, object]:
     return {**as_json(found[0]), "summaries": [as_json(summary) for summary in found[1]]}
 
 

@@ -17,6 +17,7 @@ from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
     WARNING_SIGN,
+    agree_verb,
     fact_badge,
     format_count,
     looks_like_order,
@@ -125,29 +126,25 @@ def sync_message(report: SyncReport, begins: bool = False) -> str:
         (f"{len(done.moved):,} under another heading", done.moved),
     )
     parts = [f"{words} ({_cite_facts(numbers)})" for words, numbers in changes if numbers]
-    sentences = []
+    facts, sentences = format_count(report.facts, "fact"), []
     if parts:
         back = f" `undo {report.step}` takes that back." if report.step else ""
         sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
     if waiting := len(done.proposed):
-        of = "it" if parts else name
-        sentences.append(
-            f"{format_count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox."
-        )
+        waits = agree_verb(waiting, "wait in the inbox.")
+        sentences.append(f"{format_count(waiting, 'proposal')} of {'it' if parts else name} {waits}")
     if begins:
         sentences.append(
-            f"{name} is kept in sync from now on, with "
-            f"{format_count(report.facts, 'fact')}. Edit it in any editor: what you"
-            " add, change and delete in its section is read by the next command and by the application."
+            f"{name} is kept in sync from now on, with {facts}. Edit it in any editor: what you add, change and"
+            " delete in its section is read by the next command and by the application."
         )
     elif report.written and not parts:
-        sentences.append(f"Wrote {name}: {format_count(report.facts, 'fact')}.")
+        sentences.append(f"Wrote {name}: {facts}.")
     elif not sentences:
-        sentences.append(f"{name} and the memory say the same: {format_count(report.facts, 'fact')}.")
+        sentences.append(f"{name} and the memory say the same: {facts}.")
     if report.others:
-        sentences.append(
-            f"{format_count(report.others, 'line')} of it are no facts, and stand below its section now."
-        )
+        others = format_count(report.others, "line")
+        sentences.append(f"{others} of it are no facts, and stand below its section now.")
     if report.too_many:
         sentences.append("More facts than 2,000 would belong there: the least important are left out.")
     return " ".join(sentences)

@@ -220,11 +220,12 @@ def add_mistake(text: str, error: MemorandaError) -> str:
 
 def related_fact_lines(memory: Memory, proposal: Proposal) -> list[str]:
     """List the facts that a proposal is about, and the similar facts, a line each."""
-    signs = {"": "it is about this", "contradicts": f"{WARNING_SIGN} {LIKENESS_WORDS['contradicts']}"}
-    return [
-        f"{fact.citation} {signs.get(how) or f'= {LIKENESS_WORDS[how]}'}: {' '.join(visible(fact.fact).split())}"
-        for fact, how in _facts_beside(memory, proposal)
-    ]
+    lines = []
+    for fact, how in _facts_beside(memory, proposal):
+        sign = WARNING_SIGN if how == "contradicts" else "="
+        says = f"{sign} {LIKENESS_WORDS[how]}" if how else "it is about this"
+        lines.append(f"{fact.citation} {says}: {' '.join(visible(fact.fact).split())}")
+    return lines
 
 
 def _proposal_block(proposal: Proposal, beside: Sequence[str]) -> str:
