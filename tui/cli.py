@@ -24,7 +24,7 @@ from tui.cli_output import (
     set_database_option,
     use_ascii_fallback,
 )
-from tui.input.arguments import UsageError, Verb, help_text, parse_arguments, split_global_options
+from tui.input.arguments import UsageError, help_text, parse_arguments, split_global_options
 from tui.input.verb_table import (
     FORMER_WORDS,
     VERB_GROUPS,
@@ -96,10 +96,13 @@ def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
         today = " ".join("…" if part in ("1", "2") else part for part in FORMER_WORDS[former].split())
         print_notice(f"`memoranda {former}` is `memoranda {today}` now.")
     if rest and found is None:
-        raise _unknown_command(command_word(rest))
+        word = command_word(rest)
+        near = suggest_verb(word)
+        hint = f"Did you mean `memoranda {near}`?" if near else "See `memoranda --help`."
+        raise UsageError(f"There is no command “{visible(word[:40])}”.", hint)
     verb, typed = found or (None, [])
     if verb and any(word in HELP_WORDS[:2] for word in takewhile("--".__ne__, typed)):
-        print_text(printable(_verb_help(verb)))
+        print_text(printable(help_text(verb.name, verb.summary, verb.arguments)))
         return ExitStatus.DONE
     given = parse_arguments(verb.name, verb.arguments, typed) if verb else None
     from tui import run_verb  # help and version need neither a memory nor the application
@@ -109,18 +112,14 @@ def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
     return run_verb.run_verb(place, cwd, as_json, verb, given)
 
 
-def _verb_help(verb: Verb) -> str:
-    """Return the help of a verb."""
-    return help_text(verb.name, verb.summary, verb.arguments)
-
-
 def _help_about(words: list[str]) -> str:
     """Return the help of a verb, the overall help without words, or the verbs that do what the words say. Raise
     InvalidInput where there are none."""
     if not words:
         return printable(overall_help())
     if found := find_verb(words):
-        return printable(_verb_help(found[0]))
+        verb = found[0]
+        return printable(help_text(verb.name, verb.summary, verb.arguments))
     if words[0] in ("completion", "complete", "man"):
         from tui.input import completion, man_page  # they know all settings and keys
 
@@ -158,9 +157,3 @@ def overall_help() -> str:
             *(f"  ends with {status.value}  {status.says}" for status in ExitStatus if status < ExitStatus.HANGUP),
         ]
     )
-
-
-def _unknown_command(word: str) -> UsageError:
-    verb = suggest_verb(word)
-    said = f"There is no command “{visible(word[:40])}”."
-    return UsageError(said, f"Did you mean `memoranda {verb}`?" if verb else "See `memoranda --help`.")

@@ -23,11 +23,6 @@ from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 
 
-def serves_agents(verb: Verb, given: ParsedArguments) -> bool:
-    """Return whether a verb prints what an agent is sent."""
-    return verb.name == "context" or (verb.name == "checkpoint" and bool(given.read))
-
-
 def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> ExitStatus:
     """Run a verb on the memory at `place`, print what it says, and return the exit status."""
 
@@ -35,7 +30,8 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
         return _ask_on_terminal(question, lines, as_json, verb.can_be_tried)
 
     alone = settle(verb.opens, given) == "nothing"
-    if place.look and not alone and serves_agents(verb, given):
+    for_agents = verb.name == "context" or (verb.name == "checkpoint" and given.read)
+    if place.look and for_agents:
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ADOPT_ADVICE)
     with nullcontext() if alone else _open_for_verb(place, verb, verb.makes_none(given)) as memory:
         call = Call(place, memory, cwd, ask, as_json, wait=ProgressLine())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError, Purged
@@ -41,11 +40,6 @@ def decide(
     chosen or in its place."""
     fact = chosen.id if chosen else None
     return decide_choices(memory, [InboxChoice(one.id, verb, text, fact) for one in things])
-
-
-def has_text(proposal: Any) -> bool:
-    """Tell whether a proposal has a text to reword, merge or put in place of another."""
-    return isinstance(proposal, Proposal) and proposal.kind != "forget"
 
 
 def decide_choices(memory: Memory, choices: Sequence[InboxChoice]) -> Done:

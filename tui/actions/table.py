@@ -49,10 +49,6 @@ TEXTS = (Fact, GlobalFact, Decision, Task)
 REPLACED = records.PICK_REPLACED
 
 
-def _mergeable(proposal: Any) -> bool:
-    return proposals.has_text(proposal) and proposal.kind != "merge"
-
-
 def _export(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Write the whole memory to a file in the home directory, not the checkout, where the next `git add` would publish
     it."""
@@ -118,7 +114,7 @@ ACTIONS: tuple[Action, ...] = (
         (Proposal,),
         proposals.decide,
         PROPOSAL_FIELD,
-        fits=proposals.has_text,
+        fits=lambda one: one.kind != "forget",
         one=True,
     ),
     Action("record.correct", "correct", TEXTS, run=records.correct, one=True),
@@ -135,7 +131,7 @@ ACTIONS: tuple[Action, ...] = (
         (Proposal,),
         partial(proposals.decide, verb="merge"),
         pick=records.PICK_SAME,
-        fits=_mergeable,
+        fits=lambda one: one.kind not in ("forget", "merge"),
         one=True,
     ),
     Action("record.merge", "same as…", (Fact,), records.merge, pick=records.PICK_SAME),
@@ -145,7 +141,7 @@ ACTIONS: tuple[Action, ...] = (
         (Proposal,),
         partial(proposals.decide, verb="supersede"),
         pick=REPLACED,
-        fits=_mergeable,
+        fits=lambda one: one.kind not in ("forget", "merge"),
         one=True,
     ),
     Action("record.supersede", "replaces…", (Fact,), records.replace_fact, pick=REPLACED, one=True),

@@ -258,17 +258,16 @@ class Interrupt:
     could be raised, and lost, anywhere. On another thread than the main one, as in the application, none comes."""
 
     asked: bool = False
-    _comes: bool = field(default_factory=lambda: current_thread() is main_thread(), init=False)
-    _before: Callable[[int, FrameType | None], object] | int | None = field(default=signal.SIG_DFL, init=False)
+    _before: Callable[[int, FrameType | None], object] | int | None = field(default=None, init=False)
 
     def __enter__(self) -> Interrupt:
-        if self._comes:
+        if current_thread() is main_thread():
             self._before = signal.getsignal(signal.SIGINT)
             signal.signal(signal.SIGINT, self._note_interrupt)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._comes:
+        if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
 
     def _note_interrupt(self, *about: object) -> None:

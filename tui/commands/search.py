@@ -218,16 +218,17 @@ def _answer(
     """Answer a question. At a terminal show what the search found before a model reads it, and progress until the
     answer is complete; ^C stops the model there."""
     memory = call.memory
-    with Interrupt() if call.tell is not None and not no_model else nullcontext() as interrupt:
-        stops = f"  {STOP_HINT}" if interrupt is not None else ""
-        stopped = lambda: interrupt is not None and interrupt.asked  # noqa: E731
-        loading = lambda: call.wait(f"{MODEL_LOADING}{stops}")  # noqa: E731
-        limit = float(memory.config["agent.patience"])
+    stoppable = call.tell is not None and not no_model
+    interrupt, stops = Interrupt(), f"  {STOP_HINT}" if stoppable else ""
+    with interrupt if stoppable else nullcontext():
         chat = (
             None
             if no_model
             else model_selection.open_selected_model(
-                memory.config, cancelled=stopped, loading=loading, seconds=limit
+                memory.config,
+                cancelled=lambda: interrupt.asked,
+                loading=lambda: call.wait(f"{MODEL_LOADING}{stops}"),
+                seconds=float(memory.config["agent.patience"]),
             )
         )
         name = chat.name if chat is not None else ""
@@ -237,7 +238,7 @@ def _answer(
                 chat,
                 why="" if chat or no_model else why_no_model(memory.config, ends=True),
                 first=lambda parts: tell_found(parts, name) if chat is not None else None,
-                cancelled=stopped,
+                cancelled=lambda: interrupt.asked,
                 waiting=lambda done, total: call.wait(f"{reading_progress(name, done, total)}{stops}"),
             )
         finally:
@@ -254,9 +255,9 @@ def reading_progress(name: str, done: int, total: int) -> str:
 def answer_notes(answer: LibrarianAnswer) -> list[str]:
     """Return the lines below an answer: the filter that the question was read as, the model, the number of records, and
     warnings."""
-    near = [answer.near.text] if answer.near else []
-    filters = [f"filter: {answer.filter}"] if answer.filter else []
-    return [*near, *filters, answer.line, *([answer.note] if answer.note else [])]
+    near = answer.near.text if answer.near else ""
+    asked = f"filter: {answer.filter}" if answer.filter else ""
+    return [one for one in (near, asked, answer.line, answer.note) if one]
 
 
 def answer_json(call: Call, answer: LibrarianAnswer) -> dict[str, object]:

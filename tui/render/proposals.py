@@ -100,10 +100,8 @@ def _evidence_lines(proposal: Proposal, found: Iterable[Doubt]) -> list[StyledLi
         lines.append([(one.citation, "cite"), (f"  «{quote}»" if quote else "", "")])
     for doubt in found:
         lines += [[], [(f"{WARNING_SIGN} {doubt.says}", "warning")]]
-        if doubt.then:
-            lines.append([("  then  ", "label"), (" ".join(doubt.then.split())[:400], "removed")])
-        if doubt.now:
-            lines.append([("  now   ", "label"), (" ".join(doubt.now.split())[:400], "added")])
+        for label, said, look in (("  then  ", doubt.then, "removed"), ("  now   ", doubt.now, "added")):
+            lines += [[(label, "label"), (" ".join(said.split())[:400], look)]] if said else []
     if not proposal.evidence:
         lines += [[], [("No evidence was given.", "dim")]]
     return lines
