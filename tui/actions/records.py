@@ -267,16 +267,18 @@ def move(memory: Memory, things: Sequence[Owned], again: bool = False) -> Done:
 def bind(memory: Memory, things: Sequence[Fact | Decision], evidence: str) -> Done:
     """Bind a record to evidence; with - in front it is taken away, and nothing takes it as it is now."""
     one, word = things[0], evidence.strip()
-    kind = "fact" if isinstance(one, Fact) else "decision"
+    record = "fact" if isinstance(one, Fact) else "decision", one.id
     cwd = memory.location.project or ""
+    said = f"Bound to {word}"
     if not word:
-        memory.evidence.bind_again(kind, one.id)
-        return Done(f"{one.citation}: Took it as it is now")
-    if word.startswith("-"):
-        memory.evidence.unbind(kind, one.id, [word[1:].strip()], cwd)
-        return Done(f"{one.citation}: Taken away")
-    memory.evidence.bind(kind, one.id, [word], cwd)
-    return Done(f"{one.citation}: Bound to {word}")
+        memory.evidence.bind_again(*record)
+        said = "Took it as it is now"
+    elif word.startswith("-"):
+        memory.evidence.unbind(*record, [word[1:].strip()], cwd)
+        said = "Taken away"
+    else:
+        memory.evidence.bind(*record, [word], cwd)
+    return Done(f"{one.citation}: {said}")
 
 
 # Two records: they are chosen from what is probably meant, never by a number known by heart.
@@ -303,16 +305,14 @@ def toggle_links(memory: Memory, things: Sequence[Commit | Decision]) -> Done:
     decisions = [one for one in things if isinstance(one, Decision)]
     with memory.database.step("user", f"link {cite_things(things)}"[:200]):
         for commit in (one for one in things if isinstance(one, Commit)):
-            ends = {known.decision for known in memory.commits.links_of_commit(memory.commits.resolve(commit.sha))}
+            ends = {known.decision for known in memory.commits.links_of_commit(commit.id)}
             for decision in decisions:
                 known = decision.citation in ends
                 (memory.commits.unlink if known else memory.commits.link)(commit.sha, decision.id)
                 made, taken = made + (not known), taken + known
-    parts = [
-        f"added {format_count(made, 'link')}" if made else "",
-        f"removed {format_count(taken, 'link')}" if taken else "",
-    ]
-    return Done(" and ".join(filter(None, parts)).capitalize())
+    counts = (("added", made), ("removed", taken))
+    parts = [f"{word} {format_count(number, 'link')}" for word, number in counts if number]
+    return Done(" and ".join(parts).capitalize())
 
 
 def offer_links(memory: Memory, things: Sequence[Commit | Decision], words: str) -> list[Offer]:
