@@ -23,8 +23,10 @@ from store.upkeep.maintenance import (
 from tui.cli_output import print_notice
 from tui.commands.record_lines import sync_message
 
-BACKUP_BYTES = 16 << 20  # largest file that a command backs up daily
-WAIT_SECONDS = 2.0  # maximum time that a read command spends to sync the timeline and the documents first
+# largest file that a command backs up daily
+BACKUP_BYTES = 16 << 20
+# maximum time that a read command spends to sync the timeline and the documents first
+WAIT_SECONDS = 2.0
 
 
 @contextmanager
@@ -47,7 +49,8 @@ def catch_up(memory: Memory, cwd: str, meaning: bool) -> None:
         return time.monotonic() > deadline
 
     with _report_failure("What was remembered could not be compared"):
-        if has_uncompared_facts(memory.database):  # first: takes milliseconds, and git may use up the time
+        # first: takes milliseconds, and git may use up the time
+        if has_uncompared_facts(memory.database):
             compare_new_facts(memory.database, memory.facts, memory.inbox, late)
     with _report_failure("The timeline could not catch up with git"):
         _catch_up_with_git(memory, cwd, late)
@@ -62,7 +65,8 @@ def catch_up(memory: Memory, cwd: str, meaning: bool) -> None:
         elif read.remaining:
             print_notice(f"{read.remaining:,} documents remain to be read; the next command continues.")
     with _report_failure("No checkpoint could be taken"):
-        if not late():  # takes milliseconds: the application may never run
+        # takes milliseconds: the application may never run
+        if not late():
             take_due_checkpoint(memory)
     with _report_failure("No backup could be made"):
         if not late():
@@ -97,7 +101,8 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
     """Read the commits that the timeline lacks, until `late` returns True, and report what remains."""
-    remaining: int | None = None  # unknown until git has listed the commits
+    # unknown until git has listed the commits
+    remaining: int | None = None
 
     def progress(done: int, total: int) -> None:
         nonlocal remaining

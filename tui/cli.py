@@ -50,8 +50,10 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     except BrokenPipeError:
         pass  # the reader closed the pipe
     except OSError:
-        status = status or ExitStatus.CANNOT  # reported already, if possible
-    os._exit(status)  # the memory is closed: nothing is left to finalise
+        # reported already, if possible
+        status = status or ExitStatus.CANNOT
+    # the memory is closed: nothing is left to finalise
+    os._exit(status)
 
 
 def run_command(arguments: Sequence[str]) -> ExitStatus:
@@ -66,7 +68,8 @@ def run_command(arguments: Sequence[str]) -> ExitStatus:
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader, such as `| head`, closed the pipe
+        # the reader, such as `| head`, closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ExitStatus.DONE
     except OSError as error:  # too many open files, for example, while importing a module
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
@@ -77,7 +80,8 @@ def run_command(arguments: Sequence[str]) -> ExitStatus:
 def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
     """Run one command line, without the options of all commands, which come apart; return the exit status."""
     option, as_json = options.get("--db"), "--json" in options
-    if "--db" in options and not option:  # an empty `--db "$UNSET"` must not open another file
+    # an empty `--db "$UNSET"` must not open another file
+    if "--db" in options and not option:
         raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
     set_database_option(option)
     if rest[:1] in FORMER_PAGES:
@@ -105,7 +109,8 @@ def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
         print_text(printable(help_text(verb.name, verb.summary, verb.arguments)))
         return ExitStatus.DONE
     given = parse_arguments(verb.name, verb.arguments, typed) if verb else None
-    from tui import run_verb  # help and version need neither a memory nor the application
+    # help and version need neither a memory nor the application
+    from tui import run_verb
 
     if verb is None or given is None:
         return run_verb.show_memory(place, cwd, as_json)
@@ -121,7 +126,8 @@ def _help_about(words: list[str]) -> str:
         verb = found[0]
         return printable(help_text(verb.name, verb.summary, verb.arguments))
     if words[0] in ("completion", "complete", "man"):
-        from tui.input import completion, man_page  # they know all settings and keys
+        # they know all settings and keys
+        from tui.input import completion, man_page
 
         if words[0] == "man":
             return man_page.manual_page(__version__).removesuffix("\n")

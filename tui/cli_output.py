@@ -20,7 +20,8 @@ def use_ascii_fallback() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             if (stream.encoding or "").lower().startswith("utf"):
-                stream.reconfigure(errors="replace")  # a lone surrogate
+                # a lone surrogate
+                stream.reconfigure(errors="replace")
             else:
                 codecs.register_error("memoranda", replace_glyphs)
                 stream.reconfigure(errors="memoranda")

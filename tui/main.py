@@ -12,13 +12,15 @@ import store
 def main() -> None:
     """Run the console script, and end the process."""
     os.umask(0o077)  # before any file is created
-    gc.set_threshold(50_000, 20, 20)  # what imports make stays: looking through it takes a tenth of a command
+    # what imports make stays: looking through it takes a tenth of a command
+    gc.set_threshold(50_000, 20, 20)
     _open_closed_streams()
     sys.unraisablehook = _report_unraisable
     _check_store()
     if "hook" in sys.argv[1:4] and sys.argv[-1] not in ("-h", "--help"):
         _run_hook()
-    from tui.cli import run_process  # of the package that was checked; and a hook needs none of it
+    # of the package that was checked; and a hook needs none of it
+    from tui.cli import run_process
 
     run_process(sys.argv[1:])
 

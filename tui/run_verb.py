@@ -85,7 +85,8 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
     except NotOurs as error:
         if not (error.unmarked and sys.stdin.isatty() and _ask_on_terminal(f"{error.message} Did you make it?")):
             raise
-        from store.upkeep.adoption import adopt_whole  # rare: an earlier build made the file
+        # rare: an earlier build made the file
+        from store.upkeep.adoption import adopt_whole
 
         adopt_whole(place, earlier=True)
     except DiskFull:
@@ -98,7 +99,8 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
     """Print the outcome of a verb: a document in pieces, an object as JSON, or its message and lines."""
     if outcome.document:
         write_utf8()
-        with closing(outcome.document()) as pieces:  # its reads must end before the memory is closed
+        # its reads must end before the memory is closed
+        with closing(outcome.document()) as pieces:
             for piece in pieces:
                 print_text(piece, end="", flush=False)
         print_text("", end="")
@@ -141,7 +143,8 @@ def _in_a_browser() -> bool:
 
 def _application(place: Location, cwd: str) -> ExitStatus:
     """Run the application on a memory; return the exit status."""
-    gc.disable()  # until the first frame: see `tui/screens/base.py`
+    # until the first frame: see `tui/screens/base.py`
+    gc.disable()
     from tui.app import Memoranda, own_terminal
 
     with own_terminal():

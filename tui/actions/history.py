@@ -22,7 +22,8 @@ from tui.lists.record_rows import local_day
 from tui.render.lines import format_count
 from tui.screens.dialogs import Offer
 
-UNDO_RECENT_MS = 600_000  # for an undo of an older change the message includes its age
+# for an undo of an older change the message includes its age
+UNDO_RECENT_MS = 600_000
 GONE_STATES = ("superseded", "contradicted", "forgotten")
 
 

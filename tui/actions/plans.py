@@ -61,7 +61,8 @@ def plan_undo(memory: Memory, things: Sequence[Step]) -> Plan:
     (step,) = steps
     title = f"UNDO step {step.seq}: {step.reason}   {format_local_time(step.at)}, by {step.actor}"
     plan = show_changes(memory, whole, title, "if undone")
-    if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before
+    # undoing an undo is the redo, and u continues with the step before
+    if step.undoes is not None:
         return replace(plan, note=f"{key_name('step.undo')} on the new step undoes it")
     return plan
 

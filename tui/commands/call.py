@@ -66,7 +66,8 @@ class Call:
         named = list(dict.fromkeys(parse_reference(text, *kinds) for text in texts))
         if len({"" if one.kind in mixed else one.kind for one in named}) > 1:
             raise InvalidInput("Records of several kinds are changed one kind at a time.", "Name only one kind.")
-        own = [one for one in named if one.kind != "global"]  # global facts are of another memory
+        # global facts are of another memory
+        own = [one for one in named if one.kind != "global"]
         act = f"{act} {count_cited(own)}" if act and own else ""
         taken = self.memory.checkpoints.take_before(act, len(own)) if act else None
         if taken is not None:
@@ -83,7 +84,8 @@ class Call:
 
     def records(self, named: Sequence[Citation]) -> list[Record]:
         """Return the records of some citations, without those that do not exist."""
-        from store.search.lookup import get_records  # of every kind: 20 ms, which a message need not wait for
+        # of every kind: 20 ms, which a message need not wait for
+        from store.search.lookup import get_records
 
         database = self.memory.database
         return [found for one in named for found in get_records(database, one.kind, [int(one.target)])]
@@ -217,7 +219,8 @@ def parse_reference(text: str, *kinds: str) -> Citation:
     """Parse a citation of one of these kinds; a bare number has the first. Raise InvalidInput."""
     citation = parse_citation(text, kinds[0])
     if citation.kind not in kinds:
-        wanted = " or ".join(dict.fromkeys(kind for kind in kinds if kind != "global"))  # a fact too
+        # a fact too
+        wanted = " or ".join(dict.fromkeys(kind for kind in kinds if kind != "global"))
         article = "an" if wanted[0] in "aeiou" else "a"
         raise InvalidInput(f"{citation} is not {article} {wanted}.", "Look it up with `memoranda show`.")
     return citation

@@ -30,7 +30,8 @@ def run_verb(call: Call, verb: Verb, given: ParsedArguments) -> Outcome:
         return outcome
     except DISK_ERRORS as error:
         refused = to_memoranda_error(error, call.location.path)
-        refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
+        # a part may be done
+        refused.next = refused.next.replace("nothing was changed", "then say the same again")
         raise refused from None
     finally:
         call.wait("")

@@ -28,7 +28,8 @@ from tui.render.lines import format_count
 
 Origin = Annotated[str | None, Shown("O")]
 MOVE_SCOPES = ("global", "project")
-REVIEWABLE = ("fact", "global", "decision", "proposal")  # kinds that are confirmed and forgotten
+# kinds that are confirmed and forgotten
+REVIEWABLE = ("fact", "global", "decision", "proposal")
 
 
 @verb()
@@ -204,7 +205,8 @@ def _choose_records(call: Call, ids: Ids, origin: str | None, yes: bool, act: st
 
 def _decide(call: Call, answer: str, named: Sequence[Citation], *more: Any) -> Outcome:
     """Decide proposals."""
-    from tui.commands.inbox import decide_proposals  # loads what compares texts by meaning
+    # loads what compares texts by meaning
+    from tui.commands.inbox import decide_proposals
 
     return decide_proposals(call, answer, named, *more)
 

@@ -37,7 +37,8 @@ def today(
     state: waiting, accepted or rejected
     """
     memory, inbox = call.memory, call.memory.inbox
-    if memory.database.door == "cli":  # the application does it in the background
+    # the application does it in the background
+    if memory.database.door == "cli":
         compare_new_facts(memory.database, memory.facts, inbox)
     ids = inbox.ids(state=state or "waiting", origin=origin, limit=limit + 1)
     shown = inbox.get_many(ids[:limit])

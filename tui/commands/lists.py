@@ -80,7 +80,8 @@ def read_facts(memory: Memory, most: int, narrow: Narrowing) -> list[models.Fact
     """Read the global facts first: they are few, and a limit does not hide them."""
     status, scope = narrow.status, narrow.scope
     words, domain = fact_filters(narrow.words, narrow.domain)
-    aged = status in AGE_STATES  # a state of those in force, as `is:` and the chips call it
+    # a state of those in force, as `is:` and the chips call it
+    aged = status in AGE_STATES
     active = aged or status == "pinned" or not (narrow.all or status)
     filters: dict[str, Any] = {
         "statuses": ("active",) if active else FACT_STATUSES if narrow.all else (status,),

@@ -93,7 +93,8 @@ def link(
         try:
             made = memory.commits.link(sha, number, type)
         except NotFound:
-            memory.decisions.get(number)  # where that is missing, git need not be asked
+            # where that is missing, git need not be asked
+            memory.decisions.get(number)
             source = readable_repository(memory, call.cwd)
             if not (source and read_new_commits(memory, source)):
                 raise

@@ -80,7 +80,8 @@ GLOBAL_OPTIONS = (
 class ParsedArguments(SimpleNamespace):
     """The arguments of one call, by name; `--dry-run` is `dry_run`."""
 
-    __repr__ = object.__repr__  # a traceback prints no text of a person
+    # a traceback prints no text of a person
+    __repr__ = object.__repr__
 
 
 def parse_arguments(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> ParsedArguments:

@@ -22,7 +22,8 @@ class Completion(NamedTuple):
     help: str
 
 
-A_PATH = Completion(":files", "")  # where a path may be typed; a shell, which knows them best, gets the text
+# where a path may be typed; a shell, which knows them best, gets the text
+A_PATH = Completion(":files", "")
 
 
 def split_line(text: str) -> tuple[list[str], str]:
@@ -99,7 +100,8 @@ def _complete_arguments(
         name = current.partition("=")[0]
         return [*_filter_candidates(((f"{name}={word}", help) for word, help in values), current), *path]
     found = _filter_candidates(values, current)
-    asked = "--" in words or (wanted is not None and wanted.option)  # for a value, and nothing else
+    # for a value, and nothing else
+    asked = "--" in words or (wanted is not None and wanted.option)
     if not (found or asked or (current and not current.startswith("-"))):
         names = [word.partition("=")[0] for word in words]
         every = (*verb.arguments, *everywhere)
@@ -187,7 +189,8 @@ def offer_completions(shell: str, line: str) -> list[str]:
     found = _find_candidates(words, current, (*GLOBAL_OPTIONS, *version))
     if A_PATH in found:
         return [A_PATH.text]
-    if shell == "bash":  # which splits words at `=`, and shows no descriptions
+    # which splits words at `=`, and shows no descriptions
+    if shell == "bash":
         return [one.text.partition("=")[2] or one.text for one in found]
     if shell == "zsh":
         return ["{}:{}".format(one.text.replace(":", "\\:"), one.help) for one in found]

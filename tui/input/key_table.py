@@ -160,7 +160,8 @@ def resolve_keys(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
                     problems.append(f"{show_key(one)} would be {holder} and {key.id}; {holder} keeps it.")
                     keys[key.id].remove(one)
     for id in wanted:
-        if id in keys and not keys[id]:  # restore its defaults, unless others took them
+        # restore its defaults, unless others took them
+        if id in keys and not keys[id]:
             others = {
                 one for place in KEY_SCOPES if KEYS_BY_ID[id] in place for key in place for one in keys[key.id]
             }

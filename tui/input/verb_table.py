@@ -12,8 +12,10 @@ from pathlib import Path
 
 from tui.input.arguments import REGISTERED, Verb
 
-MEMORY_WORD = "memory"  # before any verb, as in `/memory forget 12`
-PREFIX_WORDS = (MEMORY_WORD, "memoranda")  # the second as in a shell
+# before any verb, as in `/memory forget 12`
+MEMORY_WORD = "memory"
+# the second as in a shell
+PREFIX_WORDS = (MEMORY_WORD, "memoranda")
 VERB_GROUPS: dict[str, dict[str, str]] = {
     "Every day": {
         "today": "inbox",

@@ -210,7 +210,8 @@ def add_mistake(text: str, error: MemorandaError) -> str:
         [line for line in part if not line.startswith(MISTAKE_PREFIX)] for part in (lines[:at], lines[at:])
     )
     if named is not None:
-        place = len(before) + 3  # with the message on top, and the one above the line
+        # with the message on top, and the one above the line
+        place = len(before) + 3
         message = f"{message[: named.start(1)]}{place}{message[named.end(1) :]}"
         before.append(f"{MISTAKE_PREFIX}the next line.")
     return "\n".join([f"{MISTAKE_PREFIX}{message}", *before, *after])

@@ -30,7 +30,8 @@ PLAN_KEY_STYLE = "$footer-key-foreground bold"
 CITED_CELLS = 9  # cells of a citation, at least
 # kinds in the order in which they are shown alone; then others
 FIRST_KINDS = ("decision", "fact", "link", "task")
-LINE_EDGES = 4  # cells around the two parts of a line, and between them
+# cells around the two parts of a line, and between them
+LINE_EDGES = 4
 
 
 class PlanLine(NamedTuple):
@@ -142,7 +143,8 @@ class PlanScreen(HelpedScreen[Any]):
         self.plan = plan
         self.chosen = plan.chosen
         self._only = ""  # the kind that is shown alone
-        self._by_hand: dict[Hashable, bool] = {}  # chosen or left out by the person, whatever is proposed
+        # chosen or left out by the person, whatever is proposed
+        self._by_hand: dict[Hashable, bool] = {}
         self._lines = {one.key: one for one in plan.lines}
 
     def compose(self) -> ComposeResult:
@@ -196,7 +198,8 @@ class PlanScreen(HelpedScreen[Any]):
             if stuck := sum(bool(one.stuck) for one in lines):
                 left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
             if pieces_width(left) + len(note) + LINE_EDGES > self.app.size.width:
-                note = note.rpartition("; ")[2]  # of the note, keep at least how to undo
+                # of the note, keep at least how to undo
+                note = note.rpartition("; ")[2]
         look = "$text-error" if plan.word else "$dim"
         self.query_one("#plan-count", Split).put_both(left, [(note, look)])
         self._draw_keys()
