@@ -51,11 +51,9 @@ def choose_checkpoint(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Choose a checkpoint, and show what going back to it changes."""
 
     def find(memory: Memory, words: str) -> Sequence[Offer]:
-        offers = [offer_record(one) for one in memory.checkpoints.list_newest_first()]
-        if screen.offered is not None:
-            offers.insert(
-                0, Offer(recover, "read where a session broke off, to go on there", screen.offered.citation)
-            )
+        began, says = screen.offered, "read where a session broke off, to go on there"
+        offers = [Offer(recover, says, began.citation)] if began is not None else []
+        offers += [offer_record(one) for one in memory.checkpoints.list_newest_first()]
         return find_among(offers)(memory, words)
 
     def take(one: Any) -> None:

@@ -65,24 +65,23 @@ def decide_choices(memory: Memory, choices: Sequence[InboxChoice]) -> Done:
     return Done(text, key, undo=bool(done.made or done.rejected), level=level)
 
 
-def accepted_words(proposal: Proposal, fact: int | None) -> str:
-    """Return what accepting a proposal changed: the fact that it made, and what became of the one it was about."""
-    made = cite("fact", fact) if fact else ""
+def accepted_words(proposal: Proposal, came: str) -> str:
+    """Return what accepting a proposal changed: what came of it, and what became of the fact that it was about."""
     about = cite("fact", proposal.target) if proposal.target is not None else ""
     if proposal.kind == "forget":
         return f"{about} is forgotten"
-    if made and about and made != about:
-        return f"{made} replaces {about}"
-    return f"{made} is confirmed" if proposal.kind == "confirm" and made else made
+    if came and about and came != about:
+        return f"{came} replaces {about}"
+    return f"{came} is confirmed" if proposal.kind == "confirm" and came else came
 
 
 def decision_summary(memory: Memory, done: InboxDecision) -> str:
     """Return the message about what was decided."""
     parts = []
     if len(done.made) == 1:
-        ((number, fact),) = done.made.items()
+        (number,) = done.made
         proposal = memory.inbox.get(number)
-        came = accepted_words(proposal, fact) or done.resulting_citation(number)
+        came = accepted_words(proposal, done.resulting_citation(number))
         looks = f", which looks {LIKE_AN_ORDER}" if looks_like_order(proposal) else ""
         parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}{looks}")
     elif done.made:
