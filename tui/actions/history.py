@@ -227,15 +227,14 @@ def go_to_day(screen: ActionScreen, things: Sequence[Any], day: str) -> None:
     end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))
     screen.go_to(name, only=None)
     actor, kind = screen.chosen("actor"), screen.chosen("kind")
-    found: tuple[int, str] | None
     if name == "history":
         steps = memory.history.steps(actor=actor, before=end, limit=1)
-        found = (steps[0].seq * 16 + 15, steps[0].at) if steps else None
+        found = [(step.seq * 16 + 15, step.at) for step in steps]
     else:
-        found = next(memory.timeline.stream((kind,) if kind else (), before=end, limit=1), None)
-    if found is None or not screen.select_row(found[0]):
+        found = [*memory.timeline.stream((kind,) if kind else (), before=end, limit=1)]
+    if not found or not screen.select_row(found[0][0]):
         screen.say(f"There is nothing on {said} or before.", "warning")
-    elif (there := local_day(found[1])[1]) != said:
+    elif (there := local_day(found[0][1])[1]) != said:
         among = " among what the filter shows" if actor or kind else ""
         back = f"; {key_name('screen.leave')} shows all" if among else ""
         screen.say(f"Nothing is on {said}{among}; this is the newest before it, {there}{back}.")

@@ -89,8 +89,7 @@ def search(
         data=lambda: {
             **select_fields(answer, "total", "verdict", "exact", "left_out"),
             "waiting": waits,
-            "provider": answer.provider,
-            "signals": list(answer.signals),
+            **select_fields(answer, "provider", "signals"),
             "milliseconds": round(answer.milliseconds, 3),
             "notes": [*hints, *answer.notes],
             "hits": [_hit_json(hit) for hit in answer.hits],
