@@ -318,19 +318,14 @@ def read_config(location: Location) -> Config:
 
 def _show_status(call: Call) -> Outcome:
     found = read_model_status(read_config(call.location))
-    fared = _model_use(call)
+    fared: ModelStats | None = None
+    if os.path.lexists(call.location.path):
+        with Memory(call.location, "cli", create=False) as memory:
+            fared = read_model_stats(memory.database, memory.now)
     lines = model_status_lines(found)
     if fared is not None and (said := model_use_words(fared)):
         lines[2:2] = [said]
     return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": fared and fared._asdict()})
-
-
-def _model_use(call: Call) -> ModelStats | None:
-    """Return the statistics of the model in the memory of this folder; None if there is no memory."""
-    if not os.path.lexists(call.location.path):
-        return None
-    with Memory(call.location, "cli", create=False) as memory:
-        return read_model_stats(memory.database, memory.now)
 
 
 def model_use_words(found: ModelStats) -> str:

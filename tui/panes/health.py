@@ -55,8 +55,7 @@ PLOTS = figure(
     "Growth, recall and age, as columns of weeks. health --plot FILE draws them as SVG.",
     note="growth, recall, age",
     sign=UNKNOWN,
-    leads="health --plot -",
-    to="draws them",
+    leads=("health --plot -", "draws them"),
 )
 
 

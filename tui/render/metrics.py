@@ -34,15 +34,14 @@ KNOWN, UNKNOWN = ("•", "glyph-record"), ("·", "rule")
 # maximum searches whose durations are drawn
 CHART_STEPS = 24
 COLUMN_EIGHTHS = " ▁▂▃▄▅▆▇█"
-# where a metric leads → what is seen there, unless it says something else
-DESTINATIONS = {
-    "backups": "lists them",
-    "context": "what the next one would be",
-    "health --check": "the doctor: whether the file is undamaged",
-    "health --index": "the state of the index",
-    "list --sort newest": "the facts, the newest first",
-    "list checkpoints --all": "the checkpoints",
-}
+# where a metric leads: a command, and what it shows
+BACKUPS = ("backups", "lists them")
+CHECK = ("health --check", "the doctor: whether the file is undamaged")
+CHECKPOINTS = ("list checkpoints --all", "the checkpoints")
+CONTEXT = ("context", "what the next one would be")
+INDEX = ("health --index", "the state of the index")
+NEWEST = ("list --sort newest", "the facts, the newest first")
+NOWHERE = ("", "")
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -70,9 +69,9 @@ MetricSection = tuple[str, list[Figure]]
 """A heading, and its metrics."""
 
 
-def figure(label: str, value: str = "", *says: str, **more: Any) -> Figure:
-    """Build a metric that `says` so many paragraphs."""
-    return Figure(label, value, says, **{"key": label, "to": DESTINATIONS.get(more.get("leads", ""), ""), **more})
+def figure(label: str, value: str = "", *says: str, leads: tuple[str, str] = NOWHERE, **more: Any) -> Figure:
+    """Build a metric that `says` so many paragraphs, and `leads` somewhere."""
+    return Figure(label, value, says, leads=leads[0], to=leads[1], **{"key": label, **more})
 
 
 def share_figure(label: str, share: float, *says: str, **more: Any) -> Figure:
@@ -131,7 +130,7 @@ def mean_figures(mean: float | None) -> Iterator[Figure]:
         share=min(1.0, mean / MAX_PROMPT_TOKENS),
         note=f"of {MAX_PROMPT_TOKENS:,} tokens",
         sign=POOR if mean > MEAN_TOKENS else GOOD,
-        leads="context",
+        leads=CONTEXT,
     )
 
 
@@ -152,15 +151,14 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
         "at once, or was confirmed. What is not certain waits in the inbox.",
         note=f"{found.kept:,} of {found.asked:,} kept",
         sign=POOR if share < FEW_KEPT else KNOWN,
-        leads="today",
-        to="what was asked and waiting for review",
+        leads=("today", "what was asked and waiting for review"),
     )
 
 
 def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
-        yield figure("full text", "missing", "This SQLite has no FTS5.", sign=POOR, leads="health --check")
+        yield figure("full text", "missing", "This SQLite has no FTS5.", sign=POOR, leads=CHECK)
     else:
         whole = found.indexed == found.passages
         held = f"{found.indexed:,} of {format_count(found.passages, 'passage')}"
@@ -172,15 +170,14 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
             share=min(1.0, found.indexed / found.passages) if found.passages else None,
             note=held,
             sign=GOOD if whole else POOR,
-            leads="health --index",
+            leads=INDEX,
         )
     if not found.model:
         yield unknown_figure(
             "model",
             "no vectors yet",
             "Without a model, search uses keywords only. memoranda health --index makes vectors if there is a model.",
-            leads="health --check",
-            to="the doctor: which model would answer",
+            leads=("health --check", "the doctor: which model would answer"),
         )
         return
     yield figure(
@@ -190,7 +187,7 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
         f"{format_count(found.embeddable, 'passage')}.",
         share=found.embedded / found.embeddable if found.embeddable else None,
         note=found.model,
-        leads="health --index",
+        leads=INDEX,
     )
 
 
@@ -206,7 +203,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             "recovered",
             "no checkpoint yet",
             "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
-            leads="list checkpoints --all",
+            leads=CHECKPOINTS,
         )
     else:
         yield figure(
@@ -215,7 +212,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             f"Agents continued from {found.recovered:,} of {checkpoints}{last_time(found.last)}.",
             share=found.recovered / found.checkpoints,
             note=f"of {checkpoints}",
-            leads="list checkpoints --all",
+            leads=CHECKPOINTS,
         )
     if found.between is None:
         yield unknown_figure(
@@ -228,7 +225,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             between,
             f"The median time from one checkpoint to the next is {between}.",
             note="from one to the next",
-            leads="list checkpoints --all",
+            leads=CHECKPOINTS,
         )
     yield figure(
         "crashes",
@@ -240,7 +237,7 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
         "No acknowledged change was lost.",
         note="recovered after one",
         sign=KNOWN if found.crashes else GOOD,
-        leads="health --check",
+        leads=CHECK,
     )
 
 
@@ -291,11 +288,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
     for state, number in found.states.items():
         pinned = "1 of them is pinned" if found.pinned == 1 else f"{found.pinned:,} of them are pinned"
         came, percent = found.came.get(state, 0), format_percent(number / total)
-        lists = (
-            {"leads": "list --sort newest"}
-            if state == "fresh"
-            else {"leads": f"search is:{state}", "to": "lists them"}
-        )
+        lists = NEWEST if state == "fresh" else (f"search is:{state}", "lists them")
         yield figure(
             state,
             f"{number:,}",
@@ -307,7 +300,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             share=number / total,
             note=f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
             sign=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
-            **(lists if number else {}),
+            leads=lists if number else NOWHERE,
         )
     yield figure(
         "learned",
@@ -316,7 +309,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
         f"or forgotten since too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
         series=found.learned,
         note=f"{len(found.learned)} weeks",
-        leads="list --sort newest",
+        leads=NEWEST,
     )
     if found.oldest:
         number, at = found.oldest
@@ -328,8 +321,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             "Pinned ones do not age.",
             record=citation,
             note=f"{format_age(found.at, at)} unpinned",
-            leads=f"show {citation}",
-            to="opens it",
+            leads=(f"show {citation}", "opens it"),
         )
 
 
@@ -363,8 +355,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
             share=one.tokens / most,
             note=turns,
             sign=(KIND_GLYPHS["turn"], "glyph-record"),
-            leads=f"context --session={quote(one.name)}",
-            to="what its next answer would be given",
+            leads=(f"context --session={quote(one.name)}", "what its next answer would be given"),
             key=f"session {one.name}",
         )
     left = found.conversations - found.covered
@@ -378,7 +369,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
         + (f" {format_count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
         note=share,
         sign=KNOWN if left else GOOD,
-        leads="list checkpoints --all",
+        leads=CHECKPOINTS,
     )
 
 
@@ -386,7 +377,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the contexts that were sent: their size, and how much of them was cited."""
     if found.context_tokens is None:
         says = "What an agent would be sent can be seen all the same."
-        yield unknown_figure("sent", "none was sent yet", says, leads="context", to="shows it")
+        yield unknown_figure("sent", "none was sent yet", says, leads=("context", "shows it"))
     else:
         yield figure(
             "sent",
@@ -395,7 +386,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             f"each (median), of {MAX_PROMPT_TOKENS:,} at the most.",
             share=found.context_tokens / MAX_PROMPT_TOKENS,
             note=f"{found.context_tokens:,} tokens each",
-            leads="context",
+            leads=CONTEXT,
         )
     if found.useful is None:
         yield unknown_figure(
@@ -413,8 +404,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
             "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
             "again and again and is never cited.",
             note=f"of the tokens, {found.answered:,} answered",
-            leads="context",
-            to="what would be sent, to mute what is not needed",
+            leads=("context", "what would be sent, to mute what is not needed"),
         )
 
 
@@ -434,8 +424,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             f"One that fails is tried {MOST_ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
             note=f"{found.read:,} of {tries:,} by rules",
             sign=POOR if found.given_up else GOOD,
-            leads="today",
-            to="what was learned and waiting for review",
+            leads=("today", "what was learned and waiting for review"),
         )
     if found.waiting:
         yield figure(
@@ -444,8 +433,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             f"{format_count(found.waiting, 'turn')} still to be read;"
             " the application does it, or memoranda session flush.",
             note="to be read",
-            leads="list sessions",
-            to="the conversations",
+            leads=("list sessions", "the conversations"),
         )
     for turn, why in found.turns:
         citation = cite("turn", turn)
@@ -458,8 +446,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
             record=citation,
             note=why or "no end",
             sign=POOR,
-            leads=f"show {citation}",
-            to="opens it",
+            leads=(f"show {citation}", "opens it"),
         )
     if (more := found.given_up - len(found.turns)) > 0:
         yield figure("and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", sign=POOR)
@@ -504,8 +491,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
             f"Asked {format_count(times, 'time')}, among the last 200 queries whose results were used.",
             note=f"{times:,} ×",
             sign=("/", "accent"),
-            leads=f"search -- {quote(query)}",
-            to="searches for it again",
+            leads=(f"search -- {quote(query)}", "searches for it again"),
             wide=True,
             key=f"query {query}",
         )
@@ -533,12 +519,12 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
                 *([] if good else ["memoranda health --index checks the index."]),
                 series=series,
                 sign=GOOD if good else POOR,
-                leads="health --index",
+                leads=INDEX,
             )
             series = ()
         elif name == "meaning":
             says = "Without a model, search uses keywords only."
-            yield unknown_figure(name, "not yet part of a search", says, leads="health --index")
+            yield unknown_figure(name, "not yet part of a search", says, leads=INDEX)
 
 
 def _disk_figures(found: Measures) -> Iterator[Figure]:
@@ -552,11 +538,11 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
         f"The memory's file and its log: {memory}. It holds {held or 'nothing yet'}.",
         share=found.sizes["memory"] / most,
         note=f"{sum(found.records.values()):,} records",
-        leads="health --check",
+        leads=CHECK,
     )
     if not found.backups:
         says = "One is made automatically each day; memoranda backup makes one now."
-        yield unknown_figure("backups", "none yet", says, leads="backups")
+        yield unknown_figure("backups", "none yet", says, leads=BACKUPS)
         return
     yield figure(
         "backups",
@@ -564,7 +550,7 @@ def _disk_figures(found: Measures) -> Iterator[Figure]:
         f"{format_count(found.backups, 'backup')} beside the memory, {backups} together.",
         share=found.sizes["backups"] / most,
         note="1 copy" if found.backups == 1 else f"{found.backups:,} copies",
-        leads="backups",
+        leads=BACKUPS,
     )
 
 
