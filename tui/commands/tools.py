@@ -659,7 +659,7 @@ def _scan_document(report: transcript_scan.ScanReport) -> Generator[str, None, N
             yield from (f"- {_finding_line(one)}\n" for one in several)
     unread = [line.strip() for line in _unread_lines(report, len(report.troubles))[2:]]
     if unread:
-        yield f"\n## {UNREAD_TITLE} ({len(unread):,})\n\n"
+        yield f"\n## {UNREAD_TITLE} ({len(report.troubles):,})\n\n"
         yield from (f"- {line}\n" for line in unread)
     starts = [line.strip() for line in _start_lines(report)[2:]]
     if starts:

@@ -118,6 +118,7 @@ def test_a_scan_tells_what_it_could_not_read(place: Place) -> None:
     some = place.do("scan")
     assert some.status == 0 and "Nothing is wrong with what was read." in some.out
     assert f"{path}  permission denied" in some.out
+    assert "## Could not be read (1)\n" in place.do("scan", "--md").out
     place.shut(place.claude)
     none = place.do("scan")
     assert none.status == 1 and "Nothing could be read." in none.out and "Nothing is wrong" not in none.out
