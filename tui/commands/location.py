@@ -8,17 +8,13 @@ import tempfile
 from shlex import quote
 
 from store.base.clock import utc_now
-from store.base.errors import (
-    Conflict,
-    InvalidInput,
-    NotFound,
-)
+from store.base.errors import Conflict, ExitStatus, InvalidInput, NotFound
 from store.base.location import Location, locate, locate_new_memory
-from store.base.state_files import state_folder
+from store.base.state_files import read_state, write_state
 from store.memory import Memory
 from store.upkeep.adoption import examine_ownership
-from tui.commands.call import Call, Outcome
-from tui.demo import begin_tour
+from tui.commands.call import Call, Outcome, select_fields
+from tui.demo import keep_tour
 from tui.input.arguments import UsageError, verb
 
 # demo.
@@ -42,89 +38,58 @@ def demo(call: Call, folder: str | None = None, *, keep: bool = False) -> Outcom
     # 30 ms of the application's start, which needs what is beside it here
     from tui.demo.builder import build_demo
 
-    root = _demo_folder(call, folder)
-    kept = keep or folder is not None or call.application is None
+    if folder is None:
+        root = tempfile.mkdtemp(prefix="memoranda-demo-")
+    else:
+        root = call.path(folder)
+        try:
+            empty = not os.listdir(root)
+        except OSError as error:
+            empty = isinstance(error, FileNotFoundError)
+        if not empty:
+            raise Conflict(f"{root} is not an empty folder.", "Name a new one, or leave FOLDER out.")
+    passing = folder is None
+    status = ExitStatus.DONE
     try:
         place = build_demo(root, utc_now())
-        begin_tour(place.path)
-    except BaseException:
-        if folder is None:
-            shutil.rmtree(root, ignore_errors=True)
-        raise
-    if call.application is None:
-        return _demo_outcome("A demo was made", place)
-    try:
-        status = call.application(place, place.project or root)
+        keep_tour(place.path, 0, left=False)
+        passing = passing and not keep and call.application is not None
+        if call.application is not None:
+            status = call.application(place, place.project or root)
     finally:
-        if not kept:
+        if passing:
             shutil.rmtree(root, ignore_errors=True)
-    if not kept:
+    if passing:
         return Outcome(f"Demo deleted, with its folder {root}.", status=status)
-    outcome = _demo_outcome("The demo is kept", place)
-    outcome.status = status
-    return outcome
-
-
-def _demo_folder(call: Call, named: str | None) -> str:
-    """Return the folder for the demo: a new temporary one, or the one named, if it is new or empty. Raises Conflict."""
-    if named is None:
-        return tempfile.mkdtemp(prefix="memoranda-demo-")
-    folder = call.path(named)
-    try:
-        empty = not os.listdir(folder)
-    except FileNotFoundError:
-        empty = True
-    except OSError:
-        empty = False
-    if not empty:
-        raise Conflict(f"{folder} is not an empty folder.", "Name a new one, or leave FOLDER out.")
-    return folder
-
-
-def _demo_outcome(said: str, place: Location) -> Outcome:
-    root = place.project or ""
+    made = place.project or root
+    said = "The demo is kept" if call.application else "A demo was made"
     return Outcome(
-        f"{said}: {root}",
-        lambda: {"folder": root, "path": place.path},
-        lines=[
-            f"Open it: cd {quote(root)} && memoranda",
+        f"{said}: {made}",
+        lambda: {"folder": made, "path": place.path},
+        [
+            f"Open it: cd {quote(made)} && memoranda",
             "Remove it by removing the folder; nothing else knows of it.",
         ],
+        status=status,
     )
 
 
-# The list of recently opened memories: one path a line, newest first, in the platform's state directory.
+# The list of recently opened memories: one path a line, newest first, in this installation's state.
 
+RECENT_LIST = "recent"
 KEPT_RECENT = 20
-
-
-def recent_path() -> str:
-    """Return the path of the list of recent memories."""
-    return os.path.join(state_folder(), "recent")
 
 
 def read_recent() -> list[str]:
     """Return the recent memory files that still exist, newest first."""
-    try:
-        with open(recent_path(), encoding="utf-8") as file:
-            return [line for line in file.read().splitlines() if line and os.path.exists(line)]
-    except (OSError, UnicodeDecodeError):
-        return []
+    return [line for line in read_state(RECENT_LIST).split("\n") if line and os.path.exists(line)]
 
 
 def add_recent(memory: str) -> None:
-    """Move a memory to the front of the recent ones. Ignore write errors: the list is a convenience."""
-    if "\n" in memory:
-        return
-    places = [memory, *(place for place in read_recent() if place != memory)][:KEPT_RECENT]
-    target = recent_path()
-    try:
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        with open(f"{target}.new", "w", encoding="utf-8") as file:
-            file.write("\n".join(places) + "\n")
-        os.replace(f"{target}.new", target)
-    except (OSError, UnicodeEncodeError):
-        return
+    """Move a memory to the front of the recent ones; where the list cannot be written it holds for this process."""
+    if "\n" not in memory:
+        places = [memory, *(place for place in read_recent() if place != memory)][:KEPT_RECENT]
+        write_state(RECENT_LIST, "\n".join(places))
 
 
 def recent_label(memory: str) -> str:
@@ -150,9 +115,20 @@ def open_memory(call: Call, place: str | None = None, *, new: bool = False, wher
     if bool(place) + new + where > 1:
         raise UsageError("open takes one of PLACE, --new and --where.", "See `memoranda open --help`.")
     if new:
-        return _start_memory(call)
+        begun = call.location if call.location.kind in ("option", "environment") else locate_new_memory(call.cwd)
+        with Memory(begun, "cli") as memory:
+            said = "Started a memory" if memory.created else "There is a memory already"
+        add_recent(begun.path)
+        return Outcome(f"{said}: {begun.path}", lambda: _location_json(begun))
     if where:
-        return _describe_location(call.location)
+        used = call.location
+        there = os.path.lexists(used.path)
+        ours, says = examine_ownership(used)
+        return Outcome(
+            f"{used.path}{'' if there else ' (not made yet)'}",
+            lambda: {**_location_json(used), "ours": ours},
+            [used.reason, *([says] if there else [])],
+        )
     if not place:
         places = read_recent()
         lines = [recent_label(one) for one in places] or ["No other memory was open before."]
@@ -162,29 +138,6 @@ def open_memory(call: Call, place: str | None = None, *, new: bool = False, wher
         return Outcome(status=call.application(location, folder))
     return Outcome(
         f"{location.path}", lambda: _location_json(location), lines=["In a terminal this opens the application."]
-    )
-
-
-def _start_memory(call: Call) -> Outcome:
-    """Start a memory for this folder, or tell that there is one."""
-    chosen = call.location
-    location = chosen if chosen.kind in ("option", "environment") else locate_new_memory(call.cwd)
-    with Memory(location, "cli") as memory:
-        said = "Started a memory" if memory.created else "There is a memory already"
-    add_recent(location.path)
-    return Outcome(f"{said}: {location.path}", lambda: _location_json(location))
-
-
-def _describe_location(location: Location) -> Outcome:
-    """Tell which memory file is used, why, and whether it belongs to this installation."""
-    there = os.path.lexists(location.path)
-    lines = [location.reason]
-    if there:
-        lines.append(examine_ownership(location)[1])
-    return Outcome(
-        f"{location.path}{'' if there else ' (not made yet)'}",
-        lambda: {**_location_json(location), "ours": examine_ownership(location)[0]},
-        lines=lines,
     )
 
 
@@ -207,10 +160,5 @@ def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
 
 def _location_json(location: Location) -> dict[str, object]:
     """Return a location for scripts."""
-    return {
-        "path": location.path,
-        "kind": location.kind,
-        "reason": location.reason,
-        "project": location.project,
-        "exists": os.path.lexists(location.path),
-    }
+    exists = os.path.lexists(location.path)
+    return select_fields(location, "path", "kind", "reason", "project") | {"exists": exists}

@@ -12,45 +12,16 @@ LEFT_MARK = " left"
 
 
 class TourStop(NamedTuple):
-    """A step: how it is known to be done, why it is worth doing, and what to press. `{id}` in both is a key's id."""
+    """A step, a line of tour.txt: how it is known to be done, why it is worth doing, and what to press. `{id}` in both
+    is a key's id."""
 
     done: str
     why: str
     what: str
 
 
-TOUR_STOPS = (
-    TourStop(
-        "stale",
-        "Facts grow old; stale ones are not sent to agents any more.",
-        "{pane.facts}, and {pane.facts} again: only the stale ones. {screen.leave} shows all again.",
-    ),
-    TourStop(
-        "correct",
-        "The builds run on something else by now.",
-        "On “Uses Jenkins”: {record.correct}, change the text, enter. The old stays.",
-    ),
-    TourStop(
-        "undo",
-        "All changes, agents' too, can be undone, except {record.purge}.",
-        "{memory.undo} undoes it. {pane.history} lists every change. {record.purge} erases for good.",
-    ),
-    TourStop(
-        "answer",
-        "Ask it: each sentence cites what it rests on.",
-        "{search.open}, type “why SQLite?”, enter. ↓ goes to what it rests on.",
-    ),
-    TourStop(
-        "inbox",
-        "What agents propose counts once you accept it.",
-        "{pane.today}, read the evidence, then {record.confirm} accepts, {record.forget} rejects.",
-    ),
-)
-TOUR_END = TourStop(
-    "",
-    "That was all. In your project, memoranda starts your own.",
-    "{help.open} lists all keys, {command.open} finds agents and settings, {app.quit} quits.",
-)
+with open(os.path.join(os.path.dirname(__file__), "tour.txt"), encoding="utf-8") as _file:
+    *TOUR_STOPS, TOUR_END = (TourStop(*line.rstrip("\n").split("\t")) for line in _file)
 
 
 def tour_stop(number: int) -> TourStop:
@@ -58,13 +29,9 @@ def tour_stop(number: int) -> TourStop:
     return TOUR_STOPS[number] if number < len(TOUR_STOPS) else TOUR_END
 
 
-def begin_tour(memory: str) -> None:
-    """Let the tour of this memory's file begin when it is opened."""
-    keep_tour(memory, 0, left=False)
-
-
 def keep_tour(memory: str, number: int, left: bool) -> None:
-    """Keep which stop is next, and whether the tour was left; where it cannot be written, it is not kept."""
+    """Keep which stop of the tour of this memory's file is next, 0 to begin it, and whether it was left; where that
+    cannot be written, it is not kept."""
     with suppress(OSError), open(_tour_path(memory), "w", encoding="utf-8") as file:
         file.write(f"{number}{LEFT_MARK if left else ''}\n")
 

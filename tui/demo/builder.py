@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import DAY_MS, from_ms, to_ms
@@ -55,40 +56,32 @@ class Calendar:
         if when.startswith("+"):
             part = float(when)
             raw = self._monday + round(part * (self._yesterday - self._monday))
-            return min(_working_hours(raw), self._yesterday - round((1 - part) * MINUTE_MS))
+            midnight = raw // DAY_MS * DAY_MS
+            # any hour of a day is mapped into 8 to 18 o'clock UTC, in the same order
+            worked = midnight + 8 * HOUR_MS + (raw - midnight) * 10 // 24
+            return min(worked, self._yesterday - round((1 - part) * MINUTE_MS))
         days, part = divmod(float(when), 1)
         if days < 2:
             ago = float(when)
             return max(self.now - round(ago * DAY_MS), self._yesterday + round((2 - ago) * 30 * MINUTE_MS))
-        minutes = int(days) * 13 % 10 / 100  # so that not everything happens on the hour
+        # so that not everything happens on the hour
+        minutes = int(days) * 13 % 10 / 100
         of_day = 0.9 * (1 - part) + minutes if part else 0.25 + int(days) * 37 % 60 / 100
         return self.now // DAY_MS * DAY_MS - int(days) * DAY_MS + round((8 + 10 * of_day) * HOUR_MS)
-
-
-def _working_hours(moment: int) -> int:
-    """Map any hour of a day into 8 to 18 o'clock UTC, keeping the order."""
-    midnight = moment // DAY_MS * DAY_MS
-    return midnight + 8 * HOUR_MS + (moment - midnight) * 10 // 24
 
 
 class DemoClock:
     """A settable clock that never goes back: two writes at one moment are a second apart."""
 
     def __init__(self, calendar: Calendar) -> None:
-        self._calendar = calendar
-        self._at = calendar.at("358")
+        self.ms = calendar.at("358")
 
     def __call__(self) -> str:
-        return from_ms(self._at)
-
-    @property
-    def ms(self) -> int:
-        """Return its time in milliseconds since 1970."""
-        return self._at
+        return from_ms(self.ms)
 
     def move_to(self, at: int) -> None:
         """Move to `at`, or slightly forward if that has passed."""
-        self._at = max(at, self._at + SECOND_MS)
+        self.ms = max(at, self.ms + SECOND_MS)
 
 
 DEMO_AUTHORS = {
@@ -100,13 +93,12 @@ EDIT_SIGN = "§"
 MAIN_BRANCH = "main"
 
 
-@dataclass
-class DemoEdit:
+class DemoEdit(NamedTuple):
     """One change of one file; the meaning of `lines` depends on `kind` (see the head of commits.txt)."""
 
     kind: str
     path: str
-    lines: list[str] = field(default_factory=list)
+    lines: list[str]
 
 
 @dataclass
@@ -119,8 +111,13 @@ class DemoCommit:
     name: str = ""
     branch: str = MAIN_BRANCH
     merges: str = ""
-    body: list[str] = field(default_factory=list)
+    body: str = ""
     edits: list[DemoEdit] = field(default_factory=list)
+
+    @property
+    def who(self) -> str:
+        """The author, and when."""
+        return f"{DEMO_AUTHORS[self.author]} {self.at // 1000} +0000"
 
 
 class DemoProject:
@@ -128,10 +125,11 @@ class DemoProject:
 
     def __init__(self, folder: str, calendar: Calendar) -> None:
         self.folder = folder
-        self._shas: dict[str, str] = {}  # by the commit's name in commits.txt, or by its subject
+        # by the commit's name in commits.txt, or by its subject
+        self._shas: dict[str, str] = {}
         self._waiting = demo_commits(calendar)
-        self._written = 0
-        self._names: dict[int, str] = {}
+        # of the commits written, by their marks from 1 on
+        self._names: list[str] = []
         self._trees: dict[str, dict[str, bytes]] = {MAIN_BRANCH: {}}
         self._tips: dict[str, int] = {}
         self._git("init", "--quiet", f"--initial-branch={MAIN_BRANCH}", "--template=", "--object-format=sha1")
@@ -141,35 +139,32 @@ class DemoProject:
         """Write the commits up to `until` (milliseconds since 1970); return whether there were any. Raises
         StorageError."""
         due = [commit for commit in self._waiting if commit.at <= until]
-        if not due:
-            return False
         self._waiting = self._waiting[len(due) :]
         run: list[DemoCommit] = []
         for commit in due:
-            if any("{" in line for line in commit.body):  # it names an earlier commit, whose sha must be known
+            # it names an earlier commit, whose sha must be known
+            if "{" in commit.body:
                 self._write(run)
                 run = []
             run.append(commit)
         self._write(run)
-        return True
+        return bool(due)
 
     def _write(self, run: list[DemoCommit]) -> None:
+        """Write these commits, and what `git commit` writes to the reflog and `fast-import` does not."""
         if not run:
             return
         marks = (f"--import-marks-if-exists={self._marks}", f"--export-marks={self._marks}")
         self._git("fast-import", "--quiet", *marks, stdin=b"".join(map(self._entry, run)))
         with open(self._marks, encoding="ascii") as file:
-            by_mark = {int(mark[1:]): sha for mark, sha in map(str.split, file)}
-        self._shas |= {self._names[mark]: sha for mark, sha in by_mark.items()}
-        self._log(run, [by_mark[mark] for mark in sorted(by_mark)[-len(run) :]])
-
-    def _log(self, run: list[DemoCommit], shas: list[str]) -> None:
-        """Write reflog entries for the commits, as `git commit` does and `fast-import` does not."""
-        os.makedirs(os.path.join(self.folder, ".git", "logs"), exist_ok=True)
-        with open(os.path.join(self.folder, ".git", "logs", "HEAD"), "a", encoding="utf-8") as file:
-            for commit, sha in zip(run, shas, strict=True):
-                who = f"{DEMO_AUTHORS[commit.author]} {commit.at // 1000} +0000"
-                file.write(f"{'0' * 40} {sha} {who}\tcommit: {commit.subject}\n")
+            written = sorted((int(mark[1:]), sha) for mark, sha in map(str.split, file))
+        shas = [sha for _, sha in written]
+        self._shas |= zip(self._names, shas, strict=True)
+        logs = os.path.join(self.folder, ".git", "logs")
+        os.makedirs(logs, exist_ok=True)
+        with open(os.path.join(logs, "HEAD"), "a", encoding="utf-8") as file:
+            for commit, sha in zip(run, shas[-len(run) :], strict=True):
+                file.write(f"{'0' * 40} {sha} {commit.who}\tcommit: {commit.subject}\n")
 
     def sha(self, subject: str) -> str:
         """Return the commit whose subject starts with this."""
@@ -182,17 +177,18 @@ class DemoProject:
 
     def _entry(self, commit: DemoCommit) -> bytes:
         """Format a commit for fast-import."""
-        self._written += 1
-        mark = self._written
-        self._names[mark] = commit.name or commit.subject
+        self._names.append(commit.name or commit.subject)
+        mark = len(self._names)
         tree = self._trees.setdefault(commit.branch, dict(self._trees[MAIN_BRANCH]))
-        changed = self._merge_branch(commit, tree)
-        for edit in commit.edits:
-            changed |= _apply_edit(edit, tree)
-        body = "\n".join(commit.body).strip("\n").format(**self._shas) if commit.body else ""
-        message = f"{commit.subject}\n\n{body}\n".encode() if body else f"{commit.subject}\n".encode()
-        who = f"{DEMO_AUTHORS[commit.author]} {commit.at // 1000} +0000"
-        pieces = [f"commit refs/heads/{commit.branch}\nmark :{mark}\nauthor {who}\ncommitter {who}\n".encode()]
+        merged = self._trees.pop(commit.merges) if commit.merges else {}
+        new = {path: content for path, content in merged.items() if path not in tree}
+        tree |= new
+        changed = set(new).union(*(_apply_edit(edit, tree) for edit in commit.edits))
+        body = commit.body.strip("\n").format(**self._shas)
+        message = f"{commit.subject}\n\n{body}".strip().encode() + b"\n"
+        pieces = [
+            f"commit refs/heads/{commit.branch}\nmark :{mark}\nauthor {commit.who}\ncommitter {commit.who}\n".encode()
+        ]
         pieces.append(b"data %d\n%b" % (len(message), message))
         parent = self._tips.get(commit.branch) or self._tips.get(MAIN_BRANCH)
         pieces += [b"from :%d\n" % parent] if parent else []
@@ -207,14 +203,6 @@ class DemoProject:
             pieces.append(f"reset refs/heads/{commit.merges}\nfrom {'0' * 40}\n\n".encode())
         self._tips[commit.branch] = mark
         return b"".join(pieces)
-
-    def _merge_branch(self, commit: DemoCommit, tree: dict[str, bytes]) -> set[str]:
-        """Copy the files that exist only on the branch into the tree; return them."""
-        if not commit.merges:
-            return set()
-        new = {path: content for path, content in self._trees.pop(commit.merges).items() if path not in tree}
-        tree.update(new)
-        return set(new)
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> None:
         """Run git here without the user's own configuration. Raises StorageError."""
@@ -237,58 +225,37 @@ def demo_commits(calendar: Calendar) -> list[DemoCommit]:
     """Return all commits, oldest first, each at least a second after the previous one."""
     path = os.path.join(os.path.dirname(__file__), "commits.txt")
     with open(path, encoding="utf-8") as file:
-        found = sorted(_parse_commits(file.read().split("\n"), calendar), key=lambda commit: commit.at)
+        found = sorted(_parse_commits(file.read(), calendar), key=lambda commit: commit.at)
     for before, commit in pairwise(found):
         commit.at = max(commit.at, before.at + SECOND_MS)
     return found
 
 
-def _parse_commits(lines: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
-    """Yield the commits of the lines of commits.txt."""
-    start = next(number for number, line in enumerate(lines) if line.startswith(EDIT_SIGN))
-    commit: DemoCommit | None = None
-    series: list[str] = []
-    header: list[str] = []
-    for line in lines[start:]:
-        if line.startswith(f"{EDIT_SIGN}{EDIT_SIGN} "):
-            yield from _parse_series(header, series, calendar)
-            header, series, commit = line.split()[1:], [], None
-        elif line.startswith(f"{EDIT_SIGN} "):
-            commit = _parse_commit(line.split(" ")[1:], calendar)
-            yield commit
-        elif commit is None:
-            series += [line] if line else []
-        elif line.startswith(EDIT_SIGN):
-            kind, path = line[1:].split(" ", 1)
-            commit.edits.append(DemoEdit(kind, path))
-        elif commit.edits:
-            commit.edits[-1].lines.append(line)
-        else:
-            commit.body.append(line)
-    yield from _parse_series(header, series, calendar)
+def _parse_commits(text: str, calendar: Calendar) -> Iterator[DemoCommit]:
+    """Yield the commits of commits.txt: those that stand alone, then the series."""
+    alone, *series = text.split(f"\n{EDIT_SIGN}{EDIT_SIGN} ")
+    for part in alone.split(f"\n{EDIT_SIGN} ")[1:]:
+        head, *edits = part.split(f"\n{EDIT_SIGN}")
+        header, _, body = head.partition("\n")
+        when, author, *words = header.split(" ")
+        commit = DemoCommit(calendar.at(when), author, "", body=body)
+        while "=" in words[0]:
+            name, _, value = words.pop(0).partition("=")
+            setattr(commit, name, value)
+        commit.subject = " ".join(words)
+        for edit in edits:
+            place, *lines = edit.split("\n")
+            kind, _, path = place.partition(" ")
+            commit.edits.append(DemoEdit(kind, path, lines))
+        yield commit
+    for part in series:
+        yield from _parse_series(part.rstrip("\n").split("\n"), calendar)
 
 
-def _parse_commit(words: list[str], calendar: Calendar) -> DemoCommit:
-    """Parse the header of a commit."""
-    commit = DemoCommit(calendar.at(words[0]), words[1], "")
-    rest = words[2:]
-    while "=" in rest[0]:
-        key, _, value = rest.pop(0).partition("=")
-        if key == "":
-            commit.name = value
-        elif key == "on":
-            commit.branch = value
-        else:
-            commit.merges = value
-    commit.subject = " ".join(rest)
-    return commit
-
-
-def _parse_series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
-    """Yield one commit for each line, spread over the days of the header."""
-    if not lines:
-        return
-    path, first, last, authors = header
+def _parse_series(rows: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
+    """Yield one commit for each line below a header, spread over its days."""
+    header, *lines = rows
+    path, first, last, authors = header.split()
     step = (float(first) - float(last)) / len(lines)
     for number, line in enumerate(lines):
         subject, _, text = line.partition(" | ")
@@ -325,14 +292,13 @@ def _side_of_diff(lines: list[str], left_out: str) -> bytes:
 
 # Write the demo's year: every row of year.jsonl, through the public API, in chronological order.
 #
-# A row is `[when, actor, what, arguments]`. `when` is the calendar's; `what` is one of `Year.calls`, whose arguments
-# follow. A fact that later rows change has a `name`, else its text is its name; `seen` is when a person confirmed
-# it. The numbers of decisions and tasks are their places in the year: the commits of commits.txt cite decisions by
-# them.
+# A row is `[when, actor, what, arguments]`. `when` is the calendar's; `what` is a method of `DemoYear`, or with a dot
+# of the memory, as in `tasks.move`, whose arguments follow. A fact that later rows change has a `name`, else its text
+# is its name; `seen` is when a person confirmed it. The numbers of decisions and tasks are their places in the year:
+# the commits of commits.txt cite decisions by them.
 #
 # Retention deletes five-minute checkpoints after a day and half-hour ones after a week. The last links of commits
-# before
-# Monday are after that day's commits, so that they are not among the changes since.
+# before Monday are after that day's commits, so that they are not among the changes since.
 
 # actor → the door that it writes through
 DEMO_DOORS = {
@@ -345,36 +311,11 @@ DEMO_DOORS = {
     "duplicates": "worker",
 }
 
-DemoAct = tuple[str, str, Callable[[], object]]
-"""When, by whom, and what is done."""
 
-
-def read_year_rows() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield the rows of the year, in the order of the file."""
-    for line in Path(__file__).with_name("year.jsonl").read_text(encoding="utf-8").splitlines():
-        when, actor, what, arguments = json.loads(line)
-        yield when, actor, what, arguments
-
-
-def write_demo(folder: str, calendar: Calendar, project: DemoProject) -> Location:
-    """Write the memory of the project in `folder`, and its commits alongside."""
-    location = Location(
-        os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE), "project", "made by memoranda demo", folder
-    )
-    hands = DemoClock(calendar)
-    with Memory(location, "cli", hands) as memory:
-        memory.database.connection.pragma(
-            "synchronous", 0
-        )  # not synced: a demo lost to a power cut is built again
-        year = DemoYear(memory, project, hands)
-        for when, actor, do in sorted(year.acts(), key=lambda act: calendar.at(act[0])):
-            hands.move_to(calendar.at(when))
-            memory.database.door = DEMO_DOORS[actor]
-            do()
-        hands.move_to(calendar.now - 1)
-        year.read_git()
-        mark_all_compared(memory.database)  # facts of that year are marked as checked
-    return location
+def read_year_rows() -> list[tuple[str, str, str, dict[str, Any]]]:
+    """Return the rows of the year, in the order of the file."""
+    text = Path(__file__).with_name("year.jsonl").read_text(encoding="utf-8")
+    return [tuple(json.loads(line)) for line in text.splitlines()]
 
 
 class DemoYear:
@@ -385,37 +326,16 @@ class DemoYear:
         self._project = project
         self._hands = hands
         self._facts: dict[str, int] = {}
-        self.calls: dict[str, Callable[..., object]] = {
-            "remember": self._remember,
-            "confirm": self._confirm,
-            "correct": self._correct,
-            "forget": self._forget,
-            "decide": memory.decisions.decide,
-            "forget decisions": memory.decisions.forget,
-            "start iteration": memory.iterations.start_iteration,
-            "end iteration": memory.iterations.end_iteration,
-            "log event": memory.events.log,
-            "add task": memory.tasks.add_task,
-            "move task": memory.tasks.move,
-            "take checkpoint": memory.checkpoints.take_checkpoint,
-            "take due checkpoint": lambda level, actor: memory.checkpoints.take_due(level),
-            "report tokens": memory.checkpoints.record_usage,
-            "end session": memory.checkpoints.record_session_end,
-            "say": self._say,
-            "send context": self._send_context,
-            "read session": self._read_session,
-            "propose": self._propose,
-            "link commit": self._link_commit,
-        }
 
-    def acts(self) -> Iterator[DemoAct]:
-        """Yield everything that happens, in no order."""
+    def acts(self, calendar: Calendar) -> Iterator[tuple[int, str, Callable[[], object]]]:
+        """Yield everything that happens, in no order: when, by whom, and what is done."""
         for when, actor, what, arguments in read_year_rows():
             seen = arguments.pop("seen", "")
-            yield when, actor, partial(self.calls[what], **arguments, actor=actor)
+            call = attrgetter(what)(self._memory if "." in what else self)
+            yield calendar.at(when), actor, partial(call, **arguments, actor=actor)
             for later in seen.split():
                 name = arguments.get("name", arguments["text"])
-                yield later, "user", partial(self._confirm, [name], "user")
+                yield calendar.at(later), "user", partial(self.confirm, [name], "user")
 
     def read_git(self) -> None:
         """Write the commits up to this moment, and read the new ones into the timeline."""
@@ -427,36 +347,39 @@ class DemoYear:
                 read_new_commits(self._memory, source)
         self._memory.database.door = door
 
-    def _remember(self, text: str, actor: str, name: str = "", **details: Any) -> None:
+    def remember(self, text: str, actor: str, name: str = "", **details: Any) -> None:
         source = "explicit" if actor == "user" else "inferred"
         self._facts[name or text], _ = self._memory.facts.remember(text, actor=actor, source=source, **details)
 
-    def _confirm(self, facts: Sequence[str], actor: str) -> None:
+    def confirm(self, facts: Sequence[str], actor: str) -> None:
         self._memory.facts.confirm([self._facts[name] for name in facts], actor=actor)
 
-    def _correct(self, fact: str, text: str, name: str, actor: str) -> None:
+    def correct(self, fact: str, text: str, name: str, actor: str) -> None:
         self._facts[name] = self._memory.facts.correct(self._facts[fact], text, actor=actor)
 
-    def _forget(self, facts: Sequence[str], actor: str) -> None:
+    def forget(self, facts: Sequence[str], actor: str) -> None:
         self._memory.facts.forget([self._facts[name] for name in facts], actor=actor)
 
-    def _say(self, session: str, role: str, text: str, actor: str) -> None:
+    def say(self, session: str, role: str, text: str, actor: str) -> None:
         turn = NewTurn(role, text, "Nadia" if role == "user" else "")
         self._memory.turns.add_turns(session, [turn], origin=actor)
 
-    def _send_context(self, session: str, actor: str, cites: Sequence[str] = ()) -> None:
+    def send_context(self, session: str, actor: str, cites: Sequence[str] = ()) -> None:
         """Send the agent a context for the last turn of a session; its answer cites these facts."""
         context = self._memory.context
         number = context.sent_log.log_context(context("", session), actor=actor)
         cited = [cite("fact", self._facts[name]) for name in cites]
         context.sent_log.log_answer(number, valid=True, cited=cited, actor=actor)
 
-    def _read_session(self, session: str, actor: str) -> None:
+    def take_due(self, level: str, actor: str) -> None:
+        self._memory.checkpoints.take_due(level)
+
+    def read_session(self, session: str, actor: str) -> None:
         """Look for facts in a session, and summarise it."""
         run_rule_pass(self._memory)
         Summaries(self._memory.database).summarize_due(session, all_of_it=True)
 
-    def _propose(
+    def propose(
         self,
         kind: str,
         actor: str,
@@ -471,23 +394,17 @@ class DemoYear:
             {"citation": cite("fact", self._facts[at]) if at in self._facts else at, "quote": words}
             for at, words in quotes
         ]
+        empty = {"fact": "", "domain": "", "confidence": "", "tags": []}
         self._memory.inbox.propose(
             kind,
-            {
-                "fact": "",
-                "domain": "",
-                "confidence": "",
-                "tags": [],
-                "others": [self._facts[one] for one in others],
-            }
-            | change,
+            empty | {"others": [self._facts[one] for one in others]} | change,
             target=self._facts[about] if about else None,
             evidence=evidence,
             origin=actor,
             reason=reason,
         )
 
-    def _link_commit(self, commit: str, decision: int, actor: str, **kind: str) -> None:
+    def link_commit(self, commit: str, decision: int, actor: str, **kind: str) -> None:
         """Link a commit, named by the start of its subject, that states no decision. The rows are in a few batches:
         each reads git first, which takes 0.1 s."""
         self.read_git()
@@ -505,14 +422,25 @@ def build_demo(folder: str, now: str) -> Location:
     root = os.path.join(os.path.abspath(folder), DEMO_NAME)
     try:
         os.makedirs(root)
-    except FileExistsError:
-        raise StorageError(f"{root} is there already.", "Name another folder for the demo.") from None
     except OSError as error:
-        raise StorageError(
-            f"{root} cannot be made: {error.strerror}.", "Name another folder for the demo."
-        ) from None
+        why = "is there already" if isinstance(error, FileExistsError) else f"cannot be made: {error.strerror}"
+        raise StorageError(f"{root} {why}.", "Name another folder for the demo.") from None
     calendar = Calendar(now)
     project = DemoProject(root, calendar)
-    location = write_demo(root, calendar, project)
+    hands = DemoClock(calendar)
+    path = os.path.join(root, MEMORANDA_FOLDER, DATABASE_FILE)
+    location = Location(path, "project", "made by memoranda demo", root)
+    with Memory(location, "cli", hands) as memory:
+        # not synced: a demo lost to a power cut is built again
+        memory.database.connection.pragma("synchronous", 0)
+        year = DemoYear(memory, project, hands)
+        for at, actor, do in sorted(year.acts(calendar), key=lambda act: act[0]):
+            hands.move_to(at)
+            memory.database.door = DEMO_DOORS[actor]
+            do()
+        hands.move_to(calendar.now - 1)
+        year.read_git()
+        # facts of that year are marked as checked
+        mark_all_compared(memory.database)
     project.check_out()
     return location

@@ -127,7 +127,6 @@ def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch:
 def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(memory: Memory, tmp_path, monkeypatch, what: str):
     """In the plan, and after it; the proof is none."""
     from store.config.configuration import user_settings_path
-    from tui.commands import location as recent_files
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -135,7 +134,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(memory: Me
     if what == "export":
         exporter.save_export(memory.database, str(tmp_path / "old.json"))
     else:
-        places = {"settings": user_settings_path(), "recent": recent_files.recent_path()}
+        places = {"settings": user_settings_path(), "recent": os.path.join(installation.state_folder(), "recent")}
         path = Path(places.get(what, os.path.join(installation.state_folder(), "connections", "0123")))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# the {CANARY} is blue\n")
