@@ -22,7 +22,7 @@ from store.database.values import clean_text
 from store.memory import Memory
 from store.tools import guard_moments, guard_restoring, guests
 from store.tools.guard_database import open_guard
-from store.tools.guard_moments import GuardedChange, GuardMoment, current_ms
+from store.tools.guard_moments import GuardedChange, GuardMoment
 from store.tools.guests import GuestText, cut_secrets
 from store.tools.machine_scan import scan_machine
 from store.tools.source import ReadTrouble, read_file_bytes
@@ -30,7 +30,7 @@ from store.tools.source_import import this_machine
 from store.tools.transcript_scan import ScanFinding, ScanReport, save_transcripts
 from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import tools
-from tui.commands.tools import FINDING_TITLES, guest_line, guest_tool, home_path
+from tui.commands.tools import FINDING_TITLES, guard_of, guest_line, guest_tool, home_path
 from tui.desktop import programs
 from tui.input.key_table import FILES
 from tui.lists.filters import Facet, FacetChoice
@@ -40,13 +40,18 @@ from tui.render.lines import StyledLine, format_count
 from tui.screens.plans import Plan, PlanLine
 from tui.theme.escape import visible
 
-WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
-SHOWN_MOMENTS, NEWEST_MOMENTS = 50, 5  # moments, alone and above the texts
-FILES_OF_MOMENT, COMPARED_FILES = 200, 20  # files of a moment in the list, and in the preview
-LONGEST_LISTED = 400  # characters of a text in the list
+PARTS = WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
+# moments, alone and above the texts
+SHOWN_MOMENTS = 50
+NEWEST_MOMENTS = 5
+# files of a moment in the list, and in the preview
+FILES_OF_MOMENT = 200
+COMPARED_FILES = 20
+# characters of a text in the list
+LONGEST_LISTED = 400
 # lines of a file before and after one; bytes of a file that is shown
-LINES_AROUND, LARGEST_SHOWN = 12, 2_000_000
-NO_OTHER_TOOL = "No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes"
+LINES_AROUND = 12
+LARGEST_SHOWN = 2_000_000
 NOT_CHANGED = (
     "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda files keep --watch`."
 )
@@ -86,7 +91,7 @@ class ChangedFile(NamedTuple):
 @dataclass
 class FilesRead:
     """What was read for a view: the scan, with `folders` beside the tools; what changed; the texts. None: not yet.
-    `said` is the number of each part, and what the title says of it."""
+    `said` is the number of each part, None before it was read, and what the title says of it."""
 
     view: View | None = None
     folders: str = ""
@@ -94,7 +99,7 @@ class FilesRead:
     changes: tuple[guard_moments.LookResult, Sequence[GuardMoment]] | None = None
     texts: guests.GuestList | None = None
     searching: bool = False
-    said: dict[str, tuple[int, str]] = field(default_factory=dict)
+    said: dict[str, tuple[int | None, str]] = field(default_factory=lambda: dict.fromkeys(PARTS, (None, "")))
 
 
 def read_files(reading: Reading) -> Loaded:
@@ -116,9 +121,8 @@ def read_files(reading: Reading) -> Loaded:
         except MemorandaError as error:
             rows.append(_note(str(error), "warning"))
     rows.append(_job("Look again", "at all of it", partial(_look_again, read)))
-    numbers = {name: read.said[name][0] if name in read.said else None for name in READERS}
-    chips = tuple(FacetChoice(name, name.capitalize(), number) for name, number in numbers.items())
-    _, says = read.said.get(parts[0], (0, ""))
+    chips = tuple(FacetChoice(name, name.capitalize(), number) for name, (number, _) in read.said.items())
+    _, says = read.said[parts[0]]
     return Loaded(EntryRows(rows), [Facet("shows", "Shows", chips)], [(says, "$dim")], kept=read)
 
 
@@ -139,12 +143,6 @@ def _job(says: str, about: str, run: Callable[[ActionScreen], object]) -> Entry:
     return Entry(says, RowJob(run), _draw(says, [("      ↵  ", "accent")], about))
 
 
-def _list_troubles(says: str, troubles: Sequence[ReadTrouble]) -> Iterator[Entry]:
-    """Yield a row for each file that could not be read."""
-    for one in troubles:
-        yield _note(f"{says}: {home_path(one.path)}: {one.why}" if one.path else f"Note: {one.why}", "warning")
-
-
 # What is wrong: the numbers of a scan, and what each counts.
 
 
@@ -157,7 +155,9 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
             os.path.abspath(os.path.join(cwd, os.path.expanduser(one))) for one in shlex.split(read.folders)
         ]
         read.report = scan_machine(this_machine(), now, cwd, folders, search_transcripts=False)
-    report, chip, wrong = read.report, reading.view.get("shows"), sum(read.report.counts.values())
+    report = read.report
+    chip = reading.view.get("shows")
+    wrong = sum(report.counts.values())
     searched = "" if report.transcripts else "; conversations not searched"
     searched = "; searching conversations …" if read.searching else searched
     read.said[WRONG] = wrong, f"{format_count(len(report.sources), 'tool')}{searched}"
@@ -172,7 +172,7 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         draw = _draw(says or place, [("  ", "")], below=place if says else "")
         yield Entry((at, place), each, draw, partial(describe_finding, each), slow=True)
     if not numbers:
-        yield _note(NO_OTHER_TOOL)
+        yield _note("No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes")
     elif chip in (None, WRONG, FINDING_TITLES["secret"]) and not (report.transcripts or read.searching):
         search = partial(_search_conversations, read, report)
         yield _job("Search conversations for secrets", "takes a while", search)
@@ -254,15 +254,15 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     """Look at all files, and yield the moments in which some changed."""
     if read.changes is None:
         reading.tell("looking …")
-        config = load_config(reading.engine.location)
-        look = guard_moments.look_at_files(config, this_machine(), current_ms())
+        config, machine, now = guard_of(reading.engine.location)
+        look = guard_moments.look_at_files(config, machine, now)
         with open_guard(config) as kept:
             read.changes = look, guard_moments.recent_moments(kept, SHOWN_MOMENTS)
             guard_moments.mark_told(kept, read.changes[1])
-    (look, moments), alone = read.changes, reading.view.get("shows") == CHANGES
+    look, moments = read.changes
+    alone = reading.view.get("shows") == CHANGES
     unkept = f", {format_count(len(look.troubles), 'file')} not kept" if look.troubles else ""
-    words = f"{format_count(look.files, 'file')} of {format_count(look.tools, 'tool')}{unkept}"
-    read.said[CHANGES] = len(moments), words
+    read.said[CHANGES] = len(moments), f"{tools.count_kept(look)}{unkept}"
     for moment in moments[: SHOWN_MOMENTS if alone else NEWEST_MOMENTS]:
         name, _, title = tools.moment_title(moment).partition("  ")
         draw = _draw(title, [(f"{name:<6} ", "cite")], look="bold")
@@ -276,7 +276,7 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
             yield Entry((name, one.number), ChangedFile(moment, one), draw, more, slow=True)
     if not moments:
         yield _note(NOT_CHANGED)
-    yield from _list_troubles("Not kept", look.troubles)
+    yield from (_note(line, "warning") for line in tools.trouble_lines("Not kept", look.troubles))
 
 
 def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list[StyledLine]:
@@ -285,11 +285,8 @@ def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list
     try:
         with open_guard() as kept:
             for one in files:
-                before, after = (
-                    guard_restoring.version_lines(kept, one.file, at) for at in (one.before, one.after)
-                )
                 title = f"{home_path(one.file.path)}  {one.effect}"
-                lines += difference_lines(title, guard_restoring.compare_lines(before, after))
+                lines += difference_lines(title, tools.compare_versions(kept, one))
     except MemorandaError as error:
         return [[(visible(str(error)), "warning")]]
     more = len(moment.files) - COMPARED_FILES if len(files) == COMPARED_FILES else 0
@@ -310,7 +307,8 @@ def _read_texts(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     if read.texts is None:
         reading.tell("reading …")
         read.texts = guests.list_guest_texts(this_machine())
-    every, troubles = read.texts.texts, read.texts.troubles
+    every = read.texts.texts
+    troubles = read.texts.troubles
     words = reading.view.get("words") or ""
     tool = reading.view.get("tool")
     texts = [one for one in guests.filter_guest_texts(every, words) if tool in (None, one.tool)]
@@ -321,16 +319,15 @@ def _read_texts(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry(one.name, one, partial(_text_lines, one), partial(describe_text, one))
     if not texts:
         yield _note(f"Nothing has the words “{words}”." if words and every else tools.NO_GUEST_TEXTS)
-    yield from _list_troubles("Not read", troubles)
+    yield from (_note(line, "warning") for line in tools.trouble_lines("Not read", troubles))
 
 
 READERS = {WRONG: _read_wrong, CHANGES: _read_changes, TEXTS: _read_texts}
 
 
 def _text_lines(one: GuestText, width: int) -> list[RowLine]:
-    text = guest_line(one)
-    text = text if len(text) <= LONGEST_LISTED else f"{text[:LONGEST_LISTED]}…"
-    return row_lines([(f"{guest_tool(one):<12} ", "cite")], text, "", [(visible(one.note), "dim")], width)
+    head = [(f"{guest_tool(one):<12} ", "cite")]
+    return row_lines(head, guest_line(one, LONGEST_LISTED), "", [(visible(one.note), "dim")], width)
 
 
 def describe_text(one: GuestText) -> list[StyledLine]:
@@ -377,36 +374,32 @@ def _show_correction(screen: ActionScreen, one: GuestText, text: str) -> None:
 
 def plan_correction(one: GuestText, text: str, memory: Memory) -> Plan:
     """Plan to give a text other words."""
-    plan = guests.plan_guest_correction(load_config(memory.location), this_machine(), current_ms(), one, text)
-    return _plan_for_text(f"Correct it in {guest_tool(one)}'s own file?", "correct", "Corrected", plan)
+    return _plan_for_text(*tools.plan_text(memory.location, one, text), "correct", "Corrected")
 
 
 def plan_deletion(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to delete a text."""
-    one = things[0]
-    plan = guests.plan_guest_deletion(load_config(memory.location), this_machine(), current_ms(), one)
-    return _plan_for_text(f"Delete it from {guest_tool(one)}'s own file?", "delete", "Deleted", plan)
+    return _plan_for_text(*tools.plan_text(memory.location, things[0], None), "delete", "Deleted")
 
 
 def plan_undo(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to undo the last change that was made here: that of a text, or what was put back."""
-    config, later = load_config(memory.location), False
-    with suppress(NotFound), open_guard(config) as kept:
+    later = False
+    with suppress(NotFound), open_guard(load_config(memory.location)) as kept:
         edit = guard_moments.find_last_edit(kept)
         later = guard_moments.find_last_restore(kept).number > (edit.number if edit else 0)
     if later:
         return plan_putting_back(memory, ())
-    plan = guests.plan_guest_undo(config, this_machine(), current_ms())
-    return _plan_for_text("Undo the last change?", "undo", "Undone", plan)
+    plan = guests.plan_guest_undo(*guard_of(memory.location))
+    return _plan_for_text("Undo the last change?", plan, "undo", "Undone")
 
 
 def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     """Plan to put a moment, or a file of it, back as it was before; without things what undoes the last such."""
-    config, machine = load_config(memory.location), this_machine()
     moment, file = things[0] if things else (None, None)
     number = moment.number if moment else None
     path = file.file.path if file else ""
-    plan = guard_restoring.plan_guard_restore(config, machine, current_ms(), number, path)
+    plan = guard_restoring.plan_guard_restore(*guard_of(memory.location), number, path)
     before = f"before {plan.moment.name}"
     if not plan.files:
         stay = " ".join(f"{home_path(path)} stays: {why}." for path, why in plan.stay)
@@ -414,7 +407,7 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         some = tuple(one for one in plan.files if one.change.file.path in chosen)
-        done = guard_restoring.run_guard_restore(config, machine, current_ms(), plan._replace(files=some))
+        done = guard_restoring.run_guard_restore(*guard_of(memory.location), plan._replace(files=some))
         return Done(f"Put {format_count(len(some), 'file')} back to {before}: M#{done}", select=(f"M#{done}", 0))
 
     lines = [_plan_line(one, one.effect, warned=one.again) for one in plan.files]
@@ -424,11 +417,11 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     return Plan(title, lines, do, chosen, does="put back")
 
 
-def _plan_for_text(title: str, does: str, did: str, plan: guests.GuestPlan) -> Plan:
+def _plan_for_text(title: str, plan: guests.GuestPlan, does: str, did: str) -> Plan:
     """Return a plan of a change of a text, of which no file can be left out."""
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
-        done = guests.run_guest_plan(load_config(memory.location), this_machine(), current_ms(), plan)
+        done = guests.run_guest_plan(*guard_of(memory.location), plan)
         again = f", memoranda files restore M#{done} redoes it" if plan.undoes else ""
         return Done(f"{did}: M#{done}{again}", undo=not plan.undoes)
 
@@ -438,7 +431,9 @@ def _plan_for_text(title: str, does: str, did: str, plan: guests.GuestPlan) -> P
 
 def _plan_line(one: guard_restoring.FileRestore, effect: str, stays: str = "", warned: bool = False) -> PlanLine:
     """Return what becomes of a file, with what would differ in it."""
-    path, name, sign = one.change.file.path, home_path(one.change.file.path), SIGNS.get(effect, ("~ ", "dim"))
+    path = one.change.file.path
+    name = home_path(path)
+    sign = SIGNS.get(effect, ("~ ", "dim"))
     note = "changed again since" if one.again else ""
     shown = difference_lines(f"{name}  would be {effect}", one.difference)
     return PlanLine(path, name, effect, note, sign, describe=lambda chosen: shown, stays=stays, warned=warned)
