@@ -14,20 +14,13 @@ from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
-from store.purge.cleanup import CleanupResult
 from store.purge.file_eraser import guard_path
 from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find_traces
 from store.purge.purge import PurgePlan, PurgeResult
 from store.purge.registry import list_store_files
-from store.purge.secret_scan import (
-    PERSONAL_DATA_SCANNER,
-    SECRET_SCANNER,
-    SecretLeak,
-    scan_secrets,
-    scrub_secrets,
-)
+from store.purge.secret_scan import PERSONAL_DATA_SCANNER, SECRET_SCANNER, scan_secrets, scrub_secrets
 from store.purge.word_search import RemainingMatch
-from store.records.table import LoggedRedaction, count_redactions, list_redactions
+from store.records.table import count_redactions, list_redactions
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
 from store.upkeep.as_of import point_in_time
@@ -38,10 +31,11 @@ from tui.input.arguments import Shown, verb
 from tui.render.lines import format_count
 from tui.theme.escape import visible
 
-PERSON_FILES = ("file", "export")  # kinds of places that are files of the person
+# kinds of places that are files of the person
+PERSON_FILES = ("file", "export")
 CHECK_COMMAND = "memoranda purge --check TEXT"
-NAMED_RECORDS = 10  # records listed in a question
-Records = Sequence[tuple[str, int]]  # kind, id
+# kind, id
+Records = Sequence[tuple[str, int]]
 # of several ends of a purge, the first of these is that of the command
 PURGE_ENDS = (ExitStatus.CANNOT, ExitStatus.UNFINISHED, ExitStatus.ELSEWHERE, ExitStatus.DONE)
 
@@ -74,7 +68,7 @@ def purge(
     check: instead: prove that no byte of a text is left in any file of the store
     dry_run: only show what would be erased, and what else holds the words
     """
-    meant = select_records(ids, query, origin, before, kind, yes)
+    meant = PurgeSelection(ids, query, origin, before, kind, yes)
     if check:
         if any((query, origin, before, kind, leave, scrub)):
             raise InvalidInput("--check looks for a text, and erases nothing.", "purge --check TEXT")
@@ -89,7 +83,12 @@ def purge(
     plan = meant.plan_purge(memory)
     chosen = (_places_named(plan, scrub) if scrub else plan.default_places()) - _places_named(plan, leave)
     if dry_run:
-        return Outcome(lines=_plan_lines(plan, chosen), data=lambda: _plan_json(plan, chosen))
+        elsewhere = [
+            select_fields(one, "citation", "what", "text", "can", "note") | {"scrub": index in chosen}
+            for index, one in enumerate(plan.places)
+        ]
+        going = [select_fields(one, "citation", "kind", "text", "why") for one in plan.going]
+        return Outcome(data=lambda: {"purge": going, "elsewhere": elsewhere}, lines=_plan_lines(plan, chosen))
     call.agree(yes, _purge_question(plan, chosen), no="Nothing was purged.")
     report = run_purge(memory, plan, chosen)
     said = f"Erased {format_count(report.done.purged, 'record')} with all old versions."
@@ -102,57 +101,54 @@ def _prove_erased(call: Call, text: str) -> Outcome:
         empty = "There is nothing to look for in an empty text."
         raise InvalidInput(empty, "echo TEXT | memoranda purge --check -")
     memory = call.memory
+    try:
+        # where it cannot be read nothing is proved
+        own = memory.require_personal()
+    except NotFound:
+        own = memory
     traces = find_traces(memory.database, memory.documents, [text])
     holding = [place.citation for place in traces.places]
-    if (own := _personal_memory(memory)) is not None:
+    stored = {guard_path(), *list_store_files(memory.database.path)}
+    if own is not memory:
         theirs = find_traces(own.database, own.documents, [text])
         known = {os.path.realpath(one.file) for one in traces.verdicts}
         more = [one for one in theirs.verdicts if os.path.realpath(one.file) not in known]
-        traces = type(traces)((*traces.verdicts, *more), (*traces.places, *theirs.places))
+        traces = PurgeTraces((*traces.verdicts, *more), (*traces.places, *theirs.places))
         holding += [memory.globals.as_cited(place.citation) for place in theirs.places]
+        stored.update(list_store_files(own.database.path))
     holding = list(dict.fromkeys(holding))
-    lines = [verdict_line(one, memory.database.path) for one in traces.verdicts]
+    status = ExitStatus.DONE
+    where = "No trace of it in"
+    read = "of which not all can be read" if traces.unread_files else "read to the last byte"
+    folder = os.path.join(os.path.dirname(memory.database.path), "")
+    lines = []
+    for one in traces.verdicts:
+        name = visible(one.file.removeprefix(folder))
+        word, how = ("FOUND ", f"  {', '.join(one.found)}") if one.found else ("clean ", "")
+        says = f"{word}  {name}  {one.size:,} bytes{how}"
+        lines.append(says if one.size >= 0 else f"unread  {name}: it cannot be read")
     if holding:
         lines.append(f"The records that hold it: {_name_some(holding)}.")
+        where = "Half of it stands in a place named below, all of it in none of"
+    if traces.files_with_text:
+        where = f"Found in {len(traces.files_with_text):,} of"
     if (traces.files_with_text or holding) and is_purge_pending(memory.database):
         lines.append("Erasing is not finished: close other programs using this memory, and check again.")
-    where = f"Found in {len(traces.files_with_text):,} of" if traces.files_with_text else "No trace of it in"
-    if holding and not traces.files_with_text:
-        where = "Half of it stands in a place named below, all of it in none of"
-    files = format_count(len(traces.verdicts), "file")
+        status = ExitStatus.UNFINISHED
+    elif not traces.is_clean:
+        inside = any(one.table not in PERSON_FILES for one in traces.places)
+        inside = inside or any(one.file in stored for one in traces.files_with_text)
+        status = ExitStatus.CANNOT if inside or traces.unread_files else ExitStatus.ELSEWHERE
     return Outcome(
-        f"{where} {files}, {'read to the last byte' if not traces.unread_files else 'of which not all can be read'}.",
+        f"{where} {format_count(len(traces.verdicts), 'file')}, {read}.",
         lambda: {
             "found": bool(traces.files_with_text or holding),
             "files": [select_fields(one, "file", "size") | {"found": list(one.found)} for one in traces.verdicts],
             "records": holding,
         },
         [*lines, NOT_SEARCHED_NOTE],
-        status=_verified_status(traces, memory, own),
+        status=status,
     )
-
-
-def _verified_status(traces: PurgeTraces, memory: Memory, own: Memory | None) -> ExitStatus:
-    """Return how a search for what is left of a text ends, by where it is left."""
-    if traces.is_clean:
-        return ExitStatus.DONE
-    if (traces.files_with_text or traces.places) and is_purge_pending(memory.database):
-        return ExitStatus.UNFINISHED
-    memories = [memory] if own is None else [memory, own]
-    stored = {guard_path(), *(file for one in memories for file in list_store_files(one.database.path))}
-    inside = any(one.table not in PERSON_FILES for one in traces.places)
-    inside = inside or any(one.file in stored for one in traces.files_with_text)
-    return ExitStatus.CANNOT if inside or traces.unread_files else ExitStatus.ELSEWHERE
-
-
-def _personal_memory(memory: Memory) -> Memory | None:
-    """Return the person's own memory beside a project's; None where there is none. Raises StorageError where it cannot
-    be read: then nothing is proved."""
-    try:
-        own = memory.require_personal()
-    except NotFound:
-        return None
-    return None if own is memory else own
 
 
 # selection
@@ -167,6 +163,13 @@ class PurgeSelection:
     origin: str | None
     before: str | None
     kind: str | None
+    yes: bool
+
+    def __post_init__(self) -> None:
+        """Words that cite no record are a query, as in `purge Greta`; not with --yes, where one may be a mistyped
+        citation."""
+        if self.ids and self.query is None and not self.yes and not any(map(_cites_record, self.ids)):
+            self.ids, self.query = (), " ".join(self.ids)
 
     def named_records(self) -> Records:
         """Return the records that are named. Raise InvalidInput."""
@@ -175,31 +178,26 @@ class PurgeSelection:
 
     def plan_purge(self, memory: Memory) -> PurgePlan:
         """Plan their purge, with the places where they were shared. Raise InvalidInput, NotFound."""
-        return with_shared_places(memory, self._plan_alone(memory))
-
-    def _plan_alone(self, memory: Memory) -> PurgePlan:
+        purge = memory.purge
         if self.kind is not None and self.before is None:
             raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
         if sum((bool(self.ids), *(one is not None for one in (self.query, self.origin, self.before)))) != 1:
             ways = "Name records, or a --query, an --origin, or --before a time: one of them."
             raise InvalidInput(ways, "purge 12 D#3")
         if self.before is not None:
-            return memory.purge.plan(_records_before(memory, self.before, self.kind), alone=True)
-        if self.origin is not None:
-            return memory.purge.plan(memory.purge.list_by_origin(self.origin))
-        if self.query is not None:
-            return memory.purge.plan(*memory.purge.list_by_words(memory.search, self.query))
-        return memory.purge.plan(self.named_records())
-
-
-def select_records(
-    ids: Sequence[str], query: str | None, origin: str | None, before: str | None, kind: str | None, yes: bool
-) -> PurgeSelection:
-    """Return what a purge is of. Words that cite no record are a query, as in `purge Greta`; not with --yes, where one
-    may be a mistyped citation."""
-    if ids and query is None and not yes and not any(map(_cites_record, ids)):
-        ids, query = (), " ".join(ids)
-    return PurgeSelection(ids, query, origin, before, kind)
+            at = point_in_time(memory, self.before)
+            found = purge.list_created_before(at.at, self.kind)
+            if not found:
+                none = f"Nothing that can be purged is older than {at.words}."
+                raise NotFound(none, "memoranda timeline shows what there is.")
+            plan = purge.plan(found, alone=True)
+        elif self.origin is not None:
+            plan = purge.plan(purge.list_by_origin(self.origin))
+        elif self.query is not None:
+            plan = purge.plan(*purge.list_by_words(memory.search, self.query))
+        else:
+            plan = purge.plan(self.named_records())
+        return with_shared_places(memory, plan)
 
 
 def _cites_record(text: str) -> bool:
@@ -208,14 +206,6 @@ def _cites_record(text: str) -> bool:
     except InvalidInput:
         return False
     return True
-
-
-def _records_before(memory: Memory, before: str, kind: str | None) -> list[tuple[str, int]]:
-    at = point_in_time(memory, before)
-    if found := memory.purge.list_created_before(at.at, kind):
-        return found
-    none = f"Nothing that can be purged is older than {at.words}."
-    raise NotFound(none, "memoranda timeline shows what there is.")
 
 
 def _places_named(plan: PurgePlan, named: Sequence[str]) -> frozenset[int]:
@@ -252,10 +242,10 @@ def _purge_question(plan: PurgePlan, chosen: frozenset[int]) -> str:
     return f"{erased}{scrubbed}{left} This cannot be undone."
 
 
-def _name_some(names: Sequence[str]) -> str:
+def _name_some(names: Sequence[str], most: int = 10) -> str:
     """Return the first of some names, and how many are not named."""
-    more = f" and {len(names) - NAMED_RECORDS:,} more" if len(names) > NAMED_RECORDS else ""
-    return f"{', '.join(names[:NAMED_RECORDS])}{more}"
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 # output
@@ -266,34 +256,17 @@ def _plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
     lines = [f"Would erase {format_count(len(plan.going), 'record')} with all old versions:"]
     for one in plan.going:
         why = f"  ({one.why})" if one.why else ""
-        lines.append(f"  − {one.citation:<6}  {shorten(visible(one.text))}{why}")
+        lines.append(f"  − {one.citation:<6}  {shorten(one.text)}{why}")
     lines += ["The same words are in:"] if plan.places else []
     for index, place in enumerate(plan.places):
         cut = ", would be cut" if place.table == "file" and index in chosen else ""
         what = f"{place.what}{cut}{f'; {place.note}' if place.note else ''}"
-        box = place_box(place, index in chosen)
-        text = shorten(visible(place.text))
-        lines.append(f"  {box} {visible(place.citation)}  {text}  ({what})")
+        box = "[x]" if index in chosen else "[ ]" if place.can else "[-]"
+        lines.append(f"  {box} {visible(place.citation)}  {shorten(place.text)}  ({what})")
     if any(place.can for place in plan.places):
         files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
         lines.append(f"[x] is erased here too; --leave ID leaves one as it is{files}.")
     return lines
-
-
-def place_box(place: RemainingMatch, chosen: bool) -> str:
-    """Return the checkbox of a place: chosen, not chosen, or not possible."""
-    return "[x]" if chosen else "[ ]" if place.can else "[-]"
-
-
-def _plan_json(plan: PurgePlan, chosen: frozenset[int]) -> dict[str, Any]:
-    """Return a planned purge for scripts."""
-    return {
-        "purge": [select_fields(one, "citation", "kind", "text", "why") for one in plan.going],
-        "elsewhere": [
-            select_fields(one, "citation", "what", "text", "can", "note") | {"scrub": index in chosen}
-            for index, one in enumerate(plan.places)
-        ],
-    }
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -352,27 +325,29 @@ class PurgeReport:
         and the proof."""
         done, finished, traces = self.done, self.done.finished, self.traces
         lines = [f"Erased in {format_count(done.scrubbed, 'other place')} too."] if done.scrubbed else []
-        for path, note in done.files:
-            lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
+        lines += [f"Cut out of your file {path}{f'; {note}' if note else ''}." for path, note in done.files]
         lines += [f"Rewrote {format_count(len(finished.rewritten), 'backup')}."] if finished.rewritten else []
-        gone = "which could not be rewritten; make a new one."
-        lines += [f"Removed the backup {visible(name)}, {gone}" for name in finished.removed]
-        lines += [f"The backup {visible(name)} cannot be read: look at it yourself." for name in finished.unread]
+        lines += [
+            f"Removed the backup {name}, which could not be rewritten; make a new one."
+            for name in finished.removed
+        ]
+        lines += [f"The backup {name} cannot be read: look at it yourself." for name in finished.unread]
         listed = {place.citation for place in done.left}
         short = [place for place in traces.places if place.citation not in listed and not finished.pending]
         left = [*done.left, *short]
-        lines += [f"Still holds the words: {visible(place.citation)} ({place.what})" for place in left[:50]]
+        lines += [f"Still holds the words: {place.citation} ({place.what})" for place in left[:50]]
         lines += [f"… and {len(left) - 50:,} more places."] if len(left) > 50 else []
         lines.append(NOT_SEARCHED_NOTE)
-        lines += [f"Cannot be read, so it was not checked: {visible(one.file)}." for one in traces.unread_files]
+        lines += [f"Cannot be read, so it was not checked: {one.file}." for one in traces.unread_files]
         if finished.pending:
             lines.append(f"Pending: {finished.pending}")
         elif traces.is_clean:
             size = sum(one.size for one in traces.verdicts)
             lines.append(f"Checked {format_count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
-        lines += [f"Found in {visible(one.file)}: {', '.join(one.found)}." for one in self._list_unnamed()]
-        named = "What still holds the words is named above."
-        return [*lines, named] if done.left and traces.files_with_text else lines
+        lines += [f"Found in {one.file}: {', '.join(one.found)}." for one in self._list_unnamed()]
+        if done.left and traces.files_with_text:
+            lines.append("What still holds the words is named above.")
+        return list(map(visible, lines))
 
     def as_json(self) -> dict[str, Any]:
         """Return what the purge did, for scripts."""
@@ -396,16 +371,6 @@ def run_purge(memory: Memory, plan: PurgePlan, chosen: Collection[int]) -> Purge
     erased = not done.finished.pending
     traces = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=erased)
     return PurgeReport(plan, chosen, done, traces)
-
-
-def verdict_line(verdict: PurgeVerdict, path: str) -> str:
-    """Format one file of a proof; inside the memory's folder by its relative name."""
-    folder = os.path.join(os.path.dirname(path), "")
-    name = visible(verdict.file.removeprefix(folder))
-    if verdict.size < 0:
-        return f"unread  {name}: it cannot be read"
-    word, how = ("FOUND ", f"  {', '.join(verdict.found)}") if verdict.found else ("clean ", "")
-    return f"{word}  {name}  {verdict.size:,} bytes{how}"
 
 
 # Erase global facts, and facts that were moved: in the personal memory and in the project's, whose files both hold the
@@ -436,10 +401,15 @@ class PlanOfBoth(NamedTuple):
         cited = memory.globals.as_cited
         others = [
             RemainingMatch(
-                cite("fact", number), "project", path, "of another project", path, can=False, note=command
+                cite("fact", number),
+                "project",
+                path,
+                "of another project",
+                path,
+                can=False,
+                note=f"To erase it there: {_purge_command(path, number)}",
             )
             for path, number in self.projects
-            for command in [f"To erase it there: {_purge_command(path, number)}"]
         ]
         return PurgePlan(
             (*(one._replace(citation=cited(one.citation)) for one in self.own.going), *here.going),
@@ -459,36 +429,28 @@ class PlanOfBoth(NamedTuple):
     def run_both(self, memory: Memory, chosen: Collection[int]) -> PurgeReport:
         """Carry out both with the `chosen` places of `as_one`; return what was done in both together."""
         parts = [report for _, report in self.run_parts(memory, chosen)]
-        done = [one.done for one in parts]
-        traces = [one.traces for one in parts]
-        finished = [one.finished for one in done]
-        whole = PurgeResult(
-            sum(one.purged for one in done),
-            sum(one.scrubbed for one in done),
-            _join_fields(done, "left"),
-            CleanupResult(
-                next((one.pending for one in finished if one.pending), ""),
-                *(_join_fields(finished, name) for name in ("rewritten", "removed", "unread")),
-            ),
-            _join_fields(done, "files"),
-        )
-        left = PurgeTraces(_join_fields(traces, "verdicts"), _join_fields(traces, "places"))
-        return PurgeReport(self.as_one(memory), chosen, whole, left)
+        done = _join([one.done for one in parts])
+        return PurgeReport(self.as_one(memory), chosen, done, _join([one.traces for one in parts]))
 
 
-def _join_fields(parts: Sequence[object], name: str) -> tuple[Any, ...]:
-    """Return what a field of several holds, together."""
-    return tuple(one for part in parts for one in getattr(part, name))
+def _join(results: Sequence[Any]) -> Any:
+    """Return several results as one, field by field: sums of numbers, all members of tuples, the first text."""
+    kind = type(results[0])
+    if hasattr(kind, "_fields"):
+        return kind(*map(_join, zip(*results, strict=True)))
+    return next(filter(None, results), "") if kind is str else sum(results, kind())
 
 
 def plan_in_both(memory: Memory, records: Records) -> PlanOfBoth | None:
     """Return the plan of a purge that concerns both memories: of global facts, and of facts that were moved there, or
     here. None for any other. Raise NotFound, InvalidInput or StorageError."""
-    own = memory.personal  # None if it cannot be opened: it is asked for again if it is needed
+    # None if it cannot be opened: it is asked for again if it is needed
+    own = memory.personal
     shared = [number for kind, number in records if kind == "global"]
     facts = [number for kind, number in records if kind == "fact"]
     rest = [(kind, number) for kind, number in records if kind != "global"]
-    if own is memory:  # a fact's number is that of the global fact
+    # a fact's number is that of the global fact
+    if own is memory:
         if not shared and not memory.moves.find_other_projects(facts):
             return None
         going = [*rest, *(("fact", number) for number in shared)]
@@ -545,12 +507,7 @@ def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outco
 # List what was redacted, mark what is no secret, and scan for secrets stored before a rule existed.
 
 CUT_IS_GONE = "What was cut is gone; only its place is known. Not a secret? memoranda secrets allow RULE [SHAPE]"
-STILL_IN_LOG = (
-    " Another program is reading the memory, and its log still holds what was cut; close it, then say"
-    " {again} again."
-)
 SHOWN_MATCHES = 3
-REPLACE_SECRETS = "Whoever read them before may have them: replace them where they were issued."
 
 
 @verb(looks=True)
@@ -608,7 +565,17 @@ def _list_redactions(memory: Memory, limit: int) -> Outcome:
     found = list_redactions(memory.database, limit + 1)
     shown = found[:limit]
     allowed = list_allowances()
-    lines = _align_cells([_cut_cells(cut) for cut in shown]) or ["Nothing was cut: no rule found a secret."]
+    cells = [
+        (
+            format_local_time(cut.at),
+            cut.citation,
+            cut.field,
+            _rule_times(cut.rule, cut.count),
+            f"by {cut.actor}" if cut.actor == cut.door else f"by {cut.actor}, {cut.door}",
+        )
+        for cut in shown
+    ]
+    lines = _align_cells(cells) or ["Nothing was cut: no rule found a secret."]
     lines += more_line(len(found) - len(shown), limit)
     if shown:
         lines += ["", CUT_IS_GONE]
@@ -621,17 +588,6 @@ def _list_redactions(memory: Memory, limit: int) -> Outcome:
     )
 
 
-def _cut_cells(cut: LoggedRedaction) -> tuple[str, ...]:
-    by = cut.actor if cut.actor == cut.door else f"{cut.actor}, {cut.door}"
-    return (
-        format_local_time(cut.at),
-        cut.citation,
-        cut.field,
-        _rule_times(cut.rule, cut.count),
-        f"by {visible(by)}",
-    )
-
-
 def _list_rules(memory: Memory) -> Outcome:
     counts = count_redactions(memory.database)
     allowed = list_allowances()
@@ -641,7 +597,7 @@ def _list_rules(memory: Memory) -> Outcome:
         number = counts.get(rule, 0)
         items = [item for item in allowed if item.partition("=")[0] == rule]
         rules.append({"rule": rule, "cuts": number, "allowed": items})
-        allows = f"allowed: {visible(', '.join(items))}" if items else ""
+        allows = f"allowed: {', '.join(items)}" if items else ""
         cells.append((rule, format_count(number, "cut") if number else "", allows))
     return Outcome(lines=_align_cells(cells), data=lambda: rules)
 
@@ -651,20 +607,28 @@ def _scan_for_secrets(call: Call, personal: bool, purge: bool, yes: bool) -> Out
     database = call.memory.database
     scanner, thing = (PERSONAL_DATA_SCANNER, "trace of a person") if personal else (SECRET_SCANNER, "secret")
     again = f"memoranda secrets --scan {'--personal ' if personal else ''}--purge"
-    pending_said = STILL_IN_LOG.format(again=again)
+    still_in_log = (
+        " Another program is reading the memory, and its log still holds what was cut; close it, then say"
+        f" {again} again."
+    )
     leaks = scan_secrets(database, scanner)
     if not leaks:
         # a scrub that was interrupted left the log or a backup
         pending = purge and not scrub_secrets(database, (), scanner=scanner)
-        said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
+        said = f"No {thing} was found in what is stored." + (still_in_log if pending else "")
         return Outcome(
             said,
             lambda: {"found": [], "scrubbed": 0, "pending": pending},
             status=ExitStatus.UNFINISHED if pending else ExitStatus.DONE,
         )
-    lines = _align_cells([_leak_cells(leak) for leak in leaks])
-    names = ("citation", "field", "rule", "count", "masked")
-    found = [select_fields(leak, *names) | {"step": leak.seq or None} for leak in leaks]
+    cells = []
+    for leak in leaks:
+        seen = ", ".join(leak.masked[:SHOWN_MATCHES]) + (" …" if len(leak.masked) > SHOWN_MATCHES else "")
+        where = f"in step {leak.seq} of history" if leak.seq else ""
+        cells.append((leak.citation, leak.field, _rule_times(leak.rule, leak.count), where, seen))
+    lines = _align_cells(cells)
+    known = ("citation", "field", "rule", "count", "masked")
+    found = [select_fields(leak, *known) | {"step": leak.seq or None} for leak in leaks]
     number = sum(leak.count for leak in leaks)
     places = format_count(len(leaks), "place")
     total = format_count(number, thing) if number == 1 or not personal else f"{number:,} traces of people"
@@ -675,32 +639,20 @@ def _scan_for_secrets(call: Call, personal: bool, purge: bool, yes: bool) -> Out
             lines=[*lines, "", f"{total} in {places}. {again} cuts them out{none}"],
             status=ExitStatus.DONE if personal else ExitStatus.PERSON,
         )
-    call.agree(yes, f"Cut {total} out of {_first_places(leaks)} for good?")
+    names = list(dict.fromkeys(leak.citation for leak in leaks))
+    call.agree(yes, f"Cut {total} out of {_name_some(names, 5)} for good?")
     wiped = scrub_secrets(database, leaks, scanner=scanner)
     left = sum(leak.table == "history" for leak in leaks)
-    rotate = "" if personal else f" {REPLACE_SECRETS}"
+    rotate = "" if personal else " Whoever read them before may have them: replace them where they were issued."
     said = f"Cut {total} out of {places}; undo does not bring them back."
     if left:
         said = f"Cut all but {format_count(left, 'place')} in history's own words, which its digests rest on."
     return Outcome(
-        f"{said}{rotate}{'' if wiped else pending_said}",
+        f"{said}{rotate}{'' if wiped else still_in_log}",
         lambda: {"found": found, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports and copies elsewhere still contain them."],
         status=ExitStatus.UNFINISHED if not wiped else ExitStatus.CANNOT if left else ExitStatus.DONE,
     )
-
-
-def _first_places(leaks: list[SecretLeak]) -> str:
-    """Return the citations of the first five places, for the question."""
-    names = list(dict.fromkeys(leak.citation for leak in leaks))
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
-def _leak_cells(leak: SecretLeak) -> tuple[str, ...]:
-    """Return the cells of a found secret in the list."""
-    where = f"in step {leak.seq} of history" if leak.seq else ""
-    seen = ", ".join(leak.masked[:SHOWN_MATCHES]) + (" …" if len(leak.masked) > SHOWN_MATCHES else "")
-    return leak.citation, leak.field, _rule_times(leak.rule, leak.count), where, seen
 
 
 def _rule_times(rule: str, number: int) -> str:
@@ -711,7 +663,5 @@ def _rule_times(rule: str, number: int) -> str:
 def _align_cells(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align the cells in columns, two spaces apart."""
     shown = [[visible(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))] if shown else []
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
-    ]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in shown]
