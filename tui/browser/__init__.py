@@ -2,6 +2,7 @@
 
 Nothing of the application is imported here: each tab is a process of its own."""
 
-SERVED_VARIABLE = "MEMORANDA_SERVED"  # set for the processes that the server starts
+# set for the processes that the server starts
+SERVED_VARIABLE = "MEMORANDA_SERVED"
 INSTALL_HINT = "Install it with its extra, serve: pip install '.[serve]' in a checkout, 'WHEEL[serve]' of a wheel."
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

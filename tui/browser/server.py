@@ -14,9 +14,11 @@ import shlex
 import socket
 import string
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from textual_serve.server import Server
 
 from tui.browser import LOOPBACK, SERVED_VARIABLE
@@ -37,7 +39,8 @@ class Access:
 
     def __init__(self, address: str, port: int) -> None:
         self.token = secrets.token_urlsafe(32)
-        self.cookie = f"memoranda_{port}"  # cookies are shared by all ports of a host
+        # cookies are shared by all ports of a host
+        self.cookie = f"memoranda_{port}"
         self._any = address in ("0.0.0.0", "::")
         self._names = {address.lower(), *LOOPBACK}
         if not is_loopback(address):
@@ -46,7 +49,8 @@ class Access:
     def refuse(self, host: str, origin: str | None, websocket: bool) -> str | None:
         """Return why a request is refused, whatever token it has; None if it is not. `host` and `origin` are its
         headers."""
-        if not self._is_known_name(_host_name(host)):
+        name = _host_name(host)
+        if not (name in self._names or (self._any and _is_address(name))):
             return UNKNOWN_HOST
         if origin is None:
             return FOREIGN_PAGE if websocket else None
@@ -54,10 +58,6 @@ class Access:
 
     def has_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
-
-    def _is_known_name(self, name: str) -> bool:
-        """Tell whether a name leads to this server."""
-        return name in self._names or (self._any and _is_address(name))
 
 
 def is_loopback(address: str) -> bool:
@@ -93,8 +93,6 @@ RESPONSE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
-RequestHandler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
 
 class BrowserServer(Server):
     """Serves `words`, a command that is started for each tab, on a socket that listens already."""
@@ -114,10 +112,9 @@ class BrowserServer(Server):
 
     async def on_shutdown(self, app: web.Application) -> None:
         """End every tab's application, as when its tab is closed."""
-        tabs = list(self._tabs)
-        for tab in tabs:
+        for tab in self._tabs:
             tab.cancel()
-        await asyncio.gather(*tabs, return_exceptions=True)
+        await asyncio.gather(*self._tabs, return_exceptions=True)
 
     def run(self) -> None:
         """Serve until ^C or SIGTERM."""
@@ -129,20 +126,20 @@ class BrowserServer(Server):
         app = await super()._make_app()
         app.middlewares.append(self._check_request)
         for name, kind in ASSETS.items():
-            app.router.add_get(f"/{name}", _serve_asset(name, kind))
+            app.router.add_get(f"/{name}", partial(_send_asset, name, kind))
         return app
 
     @web.middleware
-    async def _check_request(self, request: web.Request, handler: RequestHandler) -> web.StreamResponse:
+    async def _check_request(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse who may not talk to this server; take the token of an address into a cookie."""
         websocket = request.path == "/ws"
         reason = self.access.refuse(request.host, request.headers.get("Origin"), websocket)
         if reason is not None:
-            return web.Response(status=403, text=reason, headers=RESPONSE_HEADERS)
+            return _refuse(reason)
         if "token" in request.query and request.path == "/":
             return self._enter(request)
         if not self.access.has_token(request.cookies.get(self.access.cookie, "")):
-            return web.Response(status=403, text=TOKEN_MISSING, headers=RESPONSE_HEADERS)
+            return _refuse(TOKEN_MISSING)
         if not websocket:
             return await handler(request)
         task = asyncio.current_task()
@@ -155,7 +152,7 @@ class BrowserServer(Server):
 
     def _enter(self, request: web.Request) -> web.Response:
         if not self.access.has_token(request.query["token"]):
-            return web.Response(status=403, text=TOKEN_MISSING, headers=RESPONSE_HEADERS)
+            return _refuse(TOKEN_MISSING)
         answer = web.Response(status=303, headers={"Location": "/", **RESPONSE_HEADERS})
         answer.set_cookie(self.access.cookie, self.access.token, httponly=True, samesite="Strict", path="/")
         return answer
@@ -173,13 +170,13 @@ class BrowserServer(Server):
         return web.Response(text=filled, content_type="text/html", headers=RESPONSE_HEADERS | policy)
 
 
-def _serve_asset(name: str, kind: str) -> RequestHandler:
-    """Return a handler that sends a file of the page."""
+def _refuse(why: str) -> web.Response:
+    return web.Response(status=403, text=why, headers=RESPONSE_HEADERS)
 
-    async def answer(request: web.Request) -> web.StreamResponse:
-        return web.Response(text=_read_asset(name), content_type=kind, headers=RESPONSE_HEADERS)
 
-    return answer
+async def _send_asset(name: str, kind: str, request: web.Request) -> web.StreamResponse:
+    """Send a file of the page."""
+    return web.Response(text=_read_asset(name), content_type=kind, headers=RESPONSE_HEADERS)
 
 
 def _read_asset(name: str) -> str:
