@@ -8,14 +8,15 @@ from store.base.models import as_json
 from store.context.builder import Context
 from store.context.selection import ANSWER_TOKENS, ContextPart
 from store.learning.tasks import context_ranker
-from tui.commands.call import Call, Outcome
+from tui.commands.call import Call, Outcome, select_fields
 from tui.commands.record_lines import shorten
 from tui.input.arguments import Shown, verb
 from tui.render.lines import FACT_BADGES, WARNING_SIGN, fact_badge
 
 PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
 """Names of parts of a context as a person reads them, where they are others than in `--json`."""
-BAR_CELLS = 24  # cells of a bar for the whole budget
+# cells of a bar for the whole budget
+BAR_CELLS = 24
 BAR_EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
@@ -30,58 +31,9 @@ def context(call: Call, query: list[str] = [], *, session: Annotated[str, Shown(
     with context_ranker(memory) as rank:
         built = memory.context(" ".join(query), session, rank=rank)
     opened = [key for key, _ in built.record_tokens()]
-    return Outcome(
-        lines=_context_lines(built, memory.now),
-        data=lambda: context_json(built),
-        after=lambda: memory.search.log.count_opened(opened),
-    )
-
-
-def context_json(built: Context) -> dict[str, object]:
-    """Return a context as `--json` prints it."""
-    return {
-        "question": built.question,
-        "session": built.session,
-        "tokens": built.tokens,
-        "limit": built.limit,
-        "warning": built.warning,
-        "ranked_by": built.ranked_by,
-        "parts": [
-            {
-                "name": part.name,
-                "tokens": part.tokens,
-                "records": [piece.citation for piece in part.pieces],
-                "flagged": [
-                    piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious
-                ],
-                "left_out": part.left_out,
-                "text": part.text,
-            }
-            for part in built.parts
-        ],
-        "facts": [
-            {
-                **as_json(one.record),
-                "included": one.included,
-                "flagged": one.is_suspicious,
-                "reason": one.word,
-                "why": one.why,
-                "similarity": one.similarity,
-                "tokens": one.tokens,
-            }
-            for one in built.considered
-        ],
-        "notes": list(built.notes),
-        "milliseconds": round(built.milliseconds, 3),
-        "text": built.text,
-    }
-
-
-def _context_lines(built: Context, now: str) -> list[str]:
-    """Format the cost, the selected facts with reasons, and the full text as it is sent."""
     asked = f"“{shorten(built.question, 60)}”" if built.question else "no question"
-    session = f", session {shorten(built.session, 40)}" if built.session else ""
-    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{session}; {ANSWER_TOKENS} are the answer's"]
+    whose = f", session {shorten(built.session, 40)}" if built.session else ""
+    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{whose}; {ANSWER_TOKENS} are the answer's"]
     lines += [f"! {built.warning}"] if built.warning else []
     lines.append("")
     for part in built.parts:
@@ -93,7 +45,7 @@ def _context_lines(built: Context, now: str) -> list[str]:
     lines.append("")
     lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
     for one in built.considered:
-        glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
+        glyph, _ = FACT_BADGES[fact_badge(one.fact, memory.now)]
         where = "in " if one.included else "out"
         warned = f"{WARNING_SIGN} " if one.is_suspicious else ""
         lines.append(
@@ -102,13 +54,38 @@ def _context_lines(built: Context, now: str) -> list[str]:
     if not built.considered:
         lines.append("No fact is near this question, and none is pinned.")
     for part in built.parts:
-        cited = [
-            piece.citation or piece.start.strip(" :")
-            for piece in part.pieces
-            if piece.is_suspicious and part.name != "facts"
-        ]
+        cited = _flagged_pieces(part) if part.name != "facts" else ()
         lines += [f"{WARNING_SIGN} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
-    return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+    lines += [*built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+    return Outcome(
+        lines=lines, data=lambda: context_json(built), after=lambda: memory.search.log.count_opened(opened)
+    )
+
+
+def context_json(built: Context) -> dict[str, object]:
+    """Return a context as `--json` prints it."""
+    return {
+        **select_fields(built, "question", "session", "tokens", "limit", "warning", "ranked_by"),
+        "parts": [
+            select_fields(part, "name", "tokens", "left_out", "text")
+            | {"records": [piece.citation for piece in part.pieces], "flagged": _flagged_pieces(part)}
+            for part in built.parts
+        ],
+        "facts": [
+            as_json(one.record)
+            | select_fields(one, "included", "why", "similarity", "tokens")
+            | {"flagged": one.is_suspicious, "reason": one.word}
+            for one in built.considered
+        ],
+        "notes": list(built.notes),
+        "milliseconds": round(built.milliseconds, 3),
+        "text": built.text,
+    }
+
+
+def _flagged_pieces(part: ContextPart) -> list[str]:
+    """Return the names of the pieces that look like instructions to agents."""
+    return [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious]
 
 
 def part_name(part: str) -> str:

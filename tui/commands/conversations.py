@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
@@ -22,13 +23,14 @@ from tui.input.arguments import Shown, verb
 from tui.render.lines import agree_verb, format_count
 
 TRANSCRIPT_SUFFIX = ".jsonl"
-READING_SECONDS = 2.0  # spent on what was imported; the application continues with the rest
-LARGE_TRANSCRIPT = 4 << 20  # bytes: takes some seconds
-DOUBTFUL_WORDS = "may hold another's words: what rules hear in them is proposed, no model reads them"
+# spent on what was imported; the application continues with the rest
+READING_SECONDS = 2.0
+# bytes: takes some seconds
+LARGE_TRANSCRIPT = 4 << 20
 LEARNED_WORDS = {
-    "facts": ("Learned", ""),
-    "confirmed": ("Confirmed", ""),
-    "proposed": ("Asks", ": see memoranda today"),
+    "facts": ("fact", "Learned", ""),
+    "confirmed": ("fact", "Confirmed", ""),
+    "proposed": ("proposal", "Asks", ": see memoranda today"),
 }
 # folders below a named one in which conversations are looked for, to name one of them
 SEARCHED_FOLDERS = 1_000
@@ -41,8 +43,15 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
     report = IngestReport()
     failures: list[tuple[str, MemorandaError]] = []
     sources = _transcript_files(call, named, failures)
-    if memory.database.door == "app":
-        _refuse_large(sources)
+    # the application continues in the background
+    goes_on = memory.database.door == "app"
+    size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
+    # a verb blocks the application's writer there, and later writes wait
+    if goes_on and size > LARGE_TRANSCRIPT:
+        raise InvalidInput(
+            f"That is {size >> 20:,} MB, which would keep the application waiting.",
+            "Bring it in from a shell, beside it; or name it in ingest.paths, and it is imported automatically.",
+        )
     with Interrupt() as interrupt:
         for source in sources:
             if interrupt.asked:
@@ -54,14 +63,13 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
                     session=name,
                     project=memory.location.project or "",
                     report=report,
-                    progress=_reading_progress(call, source),
+                    progress=partial(_show_progress, call, source),
                     cancelled=lambda: interrupt.asked,
                 )
             except MemorandaError as error:
                 failures.append((source, error))
     if failures and not report.files and len(failures) == len(named) == 1:
         raise failures[0][1]
-    goes_on = memory.database.door == "app"  # the application continues in the background
     if not interrupt.asked:
         call.wait("Summing up what was said")
         flush_due_sessions(memory)
@@ -69,27 +77,34 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
             summarize_ended_sessions(memory)
     read = run_rule_pass(memory, seconds=0 if goes_on or interrupt.asked else READING_SECONDS)
     lines = [*_ingest_lines(report), *_learned_lines(read), *(str(error) for _, error in failures)]
-    message = _ingest_message(report) if report.files or not failures else "Nothing could be read."
+    of = format_count(len(report.sessions), "session")
+    message = f"Brought in {format_count(report.added, 'turn')} of {of}." if report.added else "Nothing new."
+    only_broken = report.broken and not (report.added or report.known or report.bytes)
+    if only_broken or (failures and not report.files):
+        message = "Nothing could be read."
     status = ExitStatus.CANNOT if failures else ExitStatus.DONE
+    troubles = [*report.troubles, *((path, 0, error.message) for path, error in failures)]
     if interrupt.asked:
         message = f"{message} Stopped there; the same import continues."
         status = ExitStatus.UNFINISHED
     return Outcome(
         message,
-        lambda: {**_ingest_json(report, failures), "learned": _learned_json(read)},
+        lambda: {
+            **select_fields(report, *type(report).__slots__),
+            "troubles": [{"file": path, "line": number, "why": why} for path, number, why in troubles],
+            "sessions": sorted(report.sessions),
+            "learned": _learned_json(read),
+        },
         lines,
         status=status,
     )
 
 
-def _reading_progress(call: Call, source: str) -> Callable[[int, int], None]:
-    """Return a function that shows how far a source was read: in percent, or in bytes of a stream."""
+def _show_progress(call: Call, source: str, done: int, total: int) -> None:
+    """Show how far a source was read: in percent, or in bytes of a stream."""
     called = "standard input" if source == "-" else os.path.basename(source)
-
-    def show(done: int, total: int) -> None:
-        call.wait(f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB"))
-
-    return show
+    far = f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB"
+    call.wait(f"Reading {called}: {far}")
 
 
 def _transcript_files(call: Call, named: Sequence[str], failures: list[tuple[str, MemorandaError]]) -> list[str]:
@@ -129,42 +144,24 @@ def _no_transcripts(path: str) -> InvalidInput:
     return InvalidInput(f"{said}.", "Name the files themselves.")
 
 
-def _refuse_large(sources: list[str]) -> None:
-    """Refuse large files inside the application, where a verb blocks the writer and later writes wait. Raises
-    InvalidInput."""
-    size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
-    if size > LARGE_TRANSCRIPT:
-        raise InvalidInput(
-            f"That is {size >> 20:,} MB, which would keep the application waiting.",
-            "Bring it in from a shell, beside it; or name it in ingest.paths, and it is imported automatically.",
-        )
-
-
-def _ingest_message(report: IngestReport) -> str:
-    """Return the message about what was read."""
-    if not report.added:
-        return "Nothing new." if report.known or report.bytes or not report.broken else "Nothing could be read."
-    return f"Brought in {format_count(report.added, 'turn')} of {format_count(len(report.sessions), 'session')}."
-
-
 def _ingest_lines(report: IngestReport) -> list[str]:
     """Return further lines about what was read."""
-    lines = []
-    for number, says in (
+    counts = (
         (report.known, "are already known"),
         (report.discarded - report.dropped, "set aside for a day: greetings, thanks, what tools wrote"),
         (report.dropped, "left out: greetings, thanks, what tools wrote more than a day ago"),
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
         (report.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
-        (report.doubtful, DOUBTFUL_WORDS),
+        (report.doubtful, "may hold another's words: what rules hear in them is proposed, no model reads them"),
         (report.waiting, "still being written in its last line, which is read the next time"),
-    ):
-        if number:
-            lines.append(f"{number:,} {says}")
+    )
+    lines = [f"{number:,} {says}" for number, says in counts if number]
     lines += [f"{path} is not the file it was: read from its beginning" for path in report.anew]
-    for path, number, why in report.troubles:
-        lines.append(f"{os.path.basename(path) or 'standard input'}, line {number:,}: {why}")
+    lines += [
+        f"{os.path.basename(path) or 'standard input'}, line {number:,}: {why}"
+        for path, number, why in report.troubles
+    ]
     if report.broken:
         more = report.broken - len(report.troubles)
         lines.append(f"{report.broken:,} broken {'line was' if report.broken == 1 else 'lines were'} passed over")
@@ -172,18 +169,10 @@ def _ingest_lines(report: IngestReport) -> list[str]:
     return lines
 
 
-def _ingest_json(report: IngestReport, failures: list[tuple[str, MemorandaError]]) -> dict[str, object]:
-    """Return what was read for scripts."""
-    fields = select_fields(report, *type(report).__slots__)
-    whole = [(path, 0, error.message) for path, error in failures]
-    troubles = [{"file": path, "line": number, "why": why} for path, number, why in (*report.troubles, *whole)]
-    return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
-
-
 def _learned_lines(read: RulePassResult) -> list[str]:
     """Return a line for each record learned from the messages."""
     learned, lines = _learned_json(read), []
-    for name, (done, where) in LEARNED_WORDS.items():
+    for name, (_, done, where) in LEARNED_WORDS.items():
         cited = learned[name]
         more = f" and {len(cited) - 10:,} more" if len(cited) > 10 else ""
         lines += [f"{done} {' '.join(cited[:10])}{more}{where}"] if cited else []
@@ -195,22 +184,17 @@ def _learned_lines(read: RulePassResult) -> list[str]:
 
 def _learned_json(read: RulePassResult) -> dict[str, Any]:
     """Return what was learned, for scripts."""
-    learned = read.learned
-    return {
-        "facts": [cite("fact", number) for number in learned.facts],
-        "confirmed": [cite("fact", number) for number in learned.confirmed],
-        "proposed": [cite("proposal", number) for number in learned.proposed],
-        "left": read.left,
+    cited = {
+        name: [cite(kind, number) for number in getattr(read.learned, name)]
+        for name, (kind, _, _) in LEARNED_WORDS.items()
     }
-
-
-ACTS = ("start", "flush", "end")
+    return {**cited, "left": read.left}
 
 
 @verb(looks=lambda given: given.act != "start")
 def session(
     call: Call,
-    act: Annotated[str, Shown("start|flush|end", ACTS)],
+    act: Annotated[str, Shown("start|flush|end", ("start", "flush", "end"))],
     name: str | None = None,
     *,
     session: Annotated[str, Shown("S")] = "",
@@ -226,42 +210,26 @@ def session(
         begun = start_or_resume_session(call.memory, named, call.cwd)
         again = f" goes on: {format_count(begun.turns, 'turn')} so far." if begun.turns else " begins."
         return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
-    if act == "flush":
-        return _flush(call, named)
     if act == "end":
-        return _end(call, named)
-    raise InvalidInput("A session can be started, flushed and ended.", "session start NAME, or session end.")
-
-
-def _flush(call: Call, name: str) -> Outcome:
-    """Summarise a session, and take a checkpoint of it."""
+        ended = clear_session(call.memory, named)
+        kept = f"{format_count(ended.messages, 'message')} {agree_verb(ended.messages, 'are')} in {ended.path}"
+        data = ended._asdict() | {"checkpoint": cite("checkpoint", ended.checkpoint)}
+        return Outcome(f"Session {ended.session} is over: its last {kept}.", lambda: data)
+    if act != "flush":
+        raise InvalidInput("A session can be started, flushed and ended.", "session start NAME, or session end.")
     retry_given_up(call.memory.database)
-    done = flush_session(call.memory, name)
+    done = flush_session(call.memory, named)
     number = len(done.summaries)
+    taken = cite("checkpoint", done.checkpoint) if done.checkpoint else None
     said = f"Session {done.session}: {number:,} {'summary' if number == 1 else 'summaries'}"
-    said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
+    said += f", checkpoint {taken}." if taken else "; nothing else is new."
     return Outcome(
         said,
         lambda: {
             "session": done.session,
             "summaries": [cite("summary", number) for number in done.summaries],
-            "checkpoint": cite("checkpoint", done.checkpoint) if done.checkpoint else None,
+            "checkpoint": taken,
             "learned": _learned_json(done.read),
         },
         _learned_lines(done.read),
-    )
-
-
-def _end(call: Call, name: str) -> Outcome:
-    """End a session, and keep its last messages in a file."""
-    done = clear_session(call.memory, name)
-    kept = f"{format_count(done.messages, 'message')} {agree_verb(done.messages, 'are')} in {done.path}"
-    return Outcome(
-        f"Session {done.session} is over: its last {kept}.",
-        lambda: {
-            "session": done.session,
-            "path": done.path,
-            "messages": done.messages,
-            "checkpoint": cite("checkpoint", done.checkpoint),
-        },
     )

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from threading import current_thread, main_thread
 from typing import Annotated
 
 from store.base.citations import cite
@@ -17,15 +16,17 @@ from store.base.runtime import require_extension
 from store.database.values import clean_text
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
-from tui.commands.call import Call, Interrupt, Outcome
+from tui.commands.call import Call, Interrupt, Outcome, select_fields
 from tui.commands.record_lines import shorten, sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import Shown, verb
 from tui.render.lines import format_count
 from tui.theme.escape import visible, visible_lines
 
-QUESTION_LINES = 20  # lines of a question
-WATCH_SECONDS = 0.5  # between two looks, of a file's state and a row
+# lines of a question
+QUESTION_LINES = 20
+# between two looks, of a file's state and a row
+WATCH_SECONDS = 0.5
 
 
 @verb()
@@ -80,9 +81,9 @@ def sync(
         return _accept_lines(call, name, yes)
     elif watch:
         return _watch_and_sync(call, reports)
-    said = " ".join(sync_message(report, report.path not in kept) for report in reports)
-    lines = [line for report in reports for line in (*_refused_lines(report), *_size_advice(call, report))]
-    done = Outcome(said, lambda: {"files": [sync_json(report) for report in reports], "team": None}, lines)
+    said = " ".join(sync_message(one, one.path not in kept) for one in reports)
+    lines = [line for one in reports for line in (*_refused_lines(one), *_size_advice(call, one))]
+    done = Outcome(said, lambda: {"files": [*map(sync_json, reports)], "team": None}, lines)
     if files or file or not has_shared_records(call.memory):
         return done
     return _exchange_too(call, done, reports)
@@ -100,12 +101,10 @@ def _exchange_too(call: Call, done: Outcome, reports: list[SyncReport]) -> Outco
             done.lines.append(f"The team could not be reached: {error}")
             done.status = ExitStatus.CANNOT
             return done
-    files = [sync_json(report) for report in reports]
-    return Outcome(
-        f"{done.message} {exchanged.message}".strip(),
-        lambda: {"files": files, "team": exchanged.data},
-        [*done.lines, *exchanged.lines],
-    )
+    done.message = f"{done.message} {exchanged.message}".strip()
+    done.data = lambda: {"files": [*map(sync_json, reports)], "team": exchanged.data}
+    done.lines += exchanged.lines
+    return done
 
 
 def show_exchange(call: Call, team: OpenTeam) -> ExchangeReport:
@@ -149,8 +148,7 @@ def _size_advice(call: Call, report: SyncReport) -> list[str]:
         " session loads as a whole. What could move to a file in memory/, where it is found when it is needed:"
     ]
     lines += [
-        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} "
-        f"tokens: {visible(shorten(clean_text(part.title)))}"
+        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} tokens: {shorten(clean_text(part.title))}"
         for part in find_movable_parts(file)
     ]
     return lines
@@ -159,18 +157,12 @@ def _size_advice(call: Call, report: SyncReport) -> list[str]:
 def sync_json(report: SyncReport) -> dict[str, object]:
     """Return what a sync did, for scripts."""
     done = report.applied
+    facts = select_fields(done, "added", "forgotten", "moved")
     return {
-        "path": report.path,
+        **select_fields(report, "path", "facts", "waiting", "written", "bytes", "step"),
+        **{name: [cite("fact", number) for number in numbers] for name, numbers in facts.items()},
         "synced": True,
-        "facts": report.facts,
-        "waiting": report.waiting,
-        "written": report.written,
-        "bytes": report.bytes,
-        "step": report.step,
-        "added": [cite("fact", number) for number in done.added],
         "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in done.corrected],
-        "forgotten": [cite("fact", number) for number in done.forgotten],
-        "moved": [cite("fact", number) for number in done.moved],
         "proposed": [cite("proposal", number) for number in done.proposed],
         "left": [{"line": number, "problem": why} for number, why in done.left],
     }
@@ -186,7 +178,7 @@ def _accept_lines(call: Call, name: str, yes: bool) -> Outcome:
     if not proposals and not lines:
         return Outcome(f"Nothing of {visible(name)} waits to be accepted.", lambda: {"facts": [], "lines": []})
     shown = [f"+ {proposal.citation}  {shorten(proposal.text)}" for proposal in proposals]
-    shown += [f"  {shorten(visible(clean_text(line)))}" for line in lines]
+    shown += [f"  {shorten(clean_text(line))}" for line in lines]
     if len(shown) > QUESTION_LINES:
         shown = [*shown[:QUESTION_LINES], f"… and {len(shown) - QUESTION_LINES:,} more"]
     parts = [format_count(len(proposals), "fact")] if proposals else []
@@ -209,7 +201,8 @@ def edit_copy(call: Call, name: str, before: SyncReport) -> SyncReport:
     """Let the person edit a copy of a synced file, and sync what they changed as their own words."""
     place = call.memory.sync.path_of_file(name)
     words = editor_command(call.memory.config["editor"], os.environ)
-    folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
+    # of mode 0700
+    folder = tempfile.mkdtemp(prefix="memoranda-")
     path = os.path.join(folder, os.path.basename(name))
     keep = False
     try:
@@ -223,7 +216,8 @@ def edit_copy(call: Call, name: str, before: SyncReport) -> SyncReport:
             new = file.read()
         if status != 0 or new == old:
             return before
-        keep = True  # until it is taken
+        # until it is taken
+        keep = True
         report = call.memory.sync.sync_edited(name, old, new)
         keep = False
         return report
@@ -241,7 +235,7 @@ def edit_copy(call: Call, name: str, before: SyncReport) -> SyncReport:
 
 def _watch_and_sync(call: Call, reports: list[SyncReport]) -> Outcome:
     """Sync whenever something changes, until ^C; a line for each time, as soon as it is done."""
-    if current_thread() is not main_thread():
+    if call.memory.database.door == "app":
         raise InvalidInput("The application watches synced files by itself.", "`sync` reads and writes them now.")
     files = call.memory.sync
 
@@ -260,4 +254,4 @@ def _watch_and_sync(call: Call, reports: list[SyncReport]) -> Outcome:
         return Outcome(document=document)
     for _ in document():
         pass
-    return Outcome("", lambda: [sync_json(report) for report in reports])
+    return Outcome("", lambda: [*map(sync_json, reports)])

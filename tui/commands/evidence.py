@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -13,7 +14,8 @@ from tui.render.lines import EVIDENCE_BADGES, agree_verb, format_count
 from tui.theme.escape import visible
 
 BOUND_KINDS = ("fact", "decision")
-WORST_FIRST = ("gone", "changed", "moved", "", "holds")  # the order in which they are listed
+# the order in which they are listed
+WORST_FIRST = ("gone", "changed", "moved", "")
 
 
 @verb(looks=lambda given: given.check)
@@ -48,14 +50,14 @@ def bind(
     texts = [*target, *(f"$ {line.strip()}" for line in command)]
     if off:
         found = evidence.unbind(*record, texts, call.cwd)
-        still = f"it still rests on {_name_evidence(found, len(found))}" if found else "it rests on nothing now"
+        still = f"it still rests on {_name_evidence(found)}" if found else "it rests on nothing now"
         said = f"{named}: {still}. Undo brings it back."
     elif texts:
         found = evidence.bind(*record, texts, call.cwd)
-        said = f"Bound {named} to {_name_evidence(found, len(texts))}."
+        said = f"Bound {named} to {_name_evidence(found[-len(texts) :])}."
     else:
         found = evidence.bind_again(*record)
-        said = f"Took what {named} rests on as it is now: {_name_evidence(found, len(found))}."
+        said = f"Took what {named} rests on as it is now: {_name_evidence(found)}."
     return Outcome(said, lambda: [one.as_dict() for one in found])
 
 
@@ -70,14 +72,24 @@ def _check_evidence(call: Call, texts: Sequence[str], run: bool) -> Outcome:
     notes: list[str] = []
     if run:
         found, notes = run_allowed(call, found)
-    bad = [one for one in found if one.state in ("changed", "gone")]
+    bad = sum(one.state in ("changed", "gone") for one in found)
+    error = f"{format_count(bad, 'piece')} of evidence changed or {agree_verb(bad, 'are')} gone."
+    lines = ["No fact or decision is bound to evidence. Bind one: memoranda bind 12 src/pay.py:10-20"]
+    if found:
+        doubtful = [one for one in found if one.state != "holds"]
+        doubtful.sort(key=lambda one: WORST_FIRST.index(one.state))
+        counts = Counter(one.state for one in found)
+        parts = [
+            f"{counts[state]:,} {'hold' if state == 'holds' and counts[state] > 1 else word}"
+            for state, (_, word) in EVIDENCE_BADGES.items()
+            if counts[state]
+        ]
+        lines = [*map(evidence_line, doubtful), ", ".join(parts) + "."]
     return Outcome(
-        lines=[*evidence_lines(found), *notes],
+        lines=[*lines, *notes],
         data=lambda: [one.as_dict() for one in found],
         status=ExitStatus.PERSON if bad or notes else ExitStatus.DONE,
-        error=f"{format_count(len(bad), 'piece')} of evidence changed or {agree_verb(len(bad), 'are')} gone."
-        if bad and not call.json
-        else "",
+        error=error if bad and not call.json else "",
     )
 
 
@@ -109,47 +121,21 @@ def _may_run(call: Call, one: BoundEvidence) -> bool:
         return call.ask(f"{one.citation} rests on what this gives: {what}?", lines)
     except InvalidInput as error:
         if error.code == "asks":
-            raise  # the application asks, and runs the command again
+            # the application asks, and runs the command again
+            raise
         return False
-
-
-def evidence_lines(found: Sequence[BoundEvidence]) -> list[str]:
-    """Return a line for each piece of evidence that does not hold, the worst first, and how many there are in each
-    state."""
-    if not found:
-        return ["No fact or decision is bound to evidence. Bind one: memoranda bind 12 src/pay.py:10-20"]
-    lines = [
-        evidence_line(one)
-        for one in sorted(found, key=lambda one: WORST_FIRST.index(one.state))
-        if one.state != "holds"
-    ]
-    counts = [
-        (state, sum(one.state == state for one in found)) for state in ("holds", "moved", "changed", "gone", "")
-    ]
-    parts = []
-    for state, number in counts:
-        if number:
-            word = EVIDENCE_BADGES[state][1]
-            parts.append(f"{number:,} {'hold' if state == 'holds' and number > 1 else word}")
-    return [*lines, ", ".join(parts) + "."]
 
 
 def evidence_line(one: BoundEvidence) -> str:
     """Format a piece of evidence: `≠ changed  F#12  src/pay.py:10-20 → src/pay.py:14-24`."""
     glyph, word = EVIDENCE_BADGES[one.state]
-    return f"{glyph} {word:<13}  {one.citation:<6}  {evidence_text(one)}"
+    now = f" → {one.place}" if one.place else ""
+    gave = f" ({one.says})" if one.says else ""
+    return visible(f"{glyph} {word:<13}  {one.citation:<6}  {one.item.typed_form}{now}{gave}")
 
 
-def evidence_text(one: BoundEvidence) -> str:
-    """Return what a record is bound to, where its evidence is now, and what running it gave."""
-    now = f" → {visible(one.place)}" if one.place else ""
-    return f"{visible(one.item.typed_form)}{now}{f' ({visible(one.says)})' if one.says else ''}"
-
-
-def _name_evidence(found: Sequence[BoundEvidence], size: int) -> str:
-    """Name the last pieces of evidence; return only their number if there are more than three."""
-    return (
-        ", ".join(visible(one.item.typed_form) for one in found[-size:])
-        if size <= 3
-        else format_count(size, "piece") + " of evidence"
-    )
+def _name_evidence(found: Sequence[BoundEvidence]) -> str:
+    """Name the pieces of evidence; return only their number if there are more than three."""
+    if len(found) > 3:
+        return f"{format_count(len(found), 'piece')} of evidence"
+    return ", ".join(visible(one.item.typed_form) for one in found)

@@ -29,7 +29,7 @@ from tui.commands.conversations import TRANSCRIPT_SUFFIX, bring_in_conversations
 from tui.commands.history import dry_run_outcome, go_back
 from tui.commands.record_lines import shorten
 from tui.input.arguments import Shown, verb
-from tui.render.lines import cuts_words, format_count
+from tui.render.lines import agree_verb, cuts_words, format_count
 
 IMPORT_WORDS = {
     "new": "new",
@@ -141,7 +141,12 @@ def import_(
         if source or dry_run:
             raise InvalidInput("--adopt takes the memory that is here, at once.", "Leave what it is not out.")
         return _adopt_memory(call, whole, as_proposals, yes)
-    if conversations or session or _are_transcripts(call, source):
+    # transcripts are named, or folders of them, and no tool is
+    are_transcripts = bool(source) and all(
+        one not in SOURCE_NAMES and (one.endswith(TRANSCRIPT_SUFFIX) or os.path.isdir(call.path(one)))
+        for one in source
+    )
+    if conversations or session or are_transcripts:
         if trust or all_ or only or dry_run or not source:
             raise InvalidInput(
                 "Conversations are read as they are.", "Name files, a folder of .jsonl, or - alone."
@@ -150,21 +155,14 @@ def import_(
     how = Preview(limit, dry_run, yes)
     if not source or source[0] in SOURCE_NAMES:
         require_part("tools")
-        from tui.commands.tools import import_source, list_sources  # of an optional part
+        # of an optional part
+        from tui.commands.tools import import_source, list_sources
 
         return import_source(call, source, trust, all_, only or "", how) if source else list_sources(call)
     if source[1:] or trust or all_ or only:
         known = f"They are: {', '.join(SOURCE_NAMES)}."
         raise InvalidInput(f"{source[0]} is not one of the tools that can be read.", known)
     return _import_file(call, source[0], strategy, how)
-
-
-def _are_transcripts(call: Call, sources: list[str]) -> bool:
-    """Return whether transcripts are named, or folders of them, and no tool is."""
-    return bool(sources) and all(
-        one not in SOURCE_NAMES and (one.endswith(TRANSCRIPT_SUFFIX) or os.path.isdir(call.path(one)))
-        for one in sources
-    )
 
 
 def _adopt_memory(call: Call, whole: bool, as_proposals: bool, yes: bool) -> Outcome:
@@ -184,10 +182,8 @@ def _adopt_memory(call: Call, whole: bool, as_proposals: bool, yes: bool) -> Out
         return Outcome(f"It is yours now: {location.path}", done.as_dict, [*lines, *filter(None, [done.warning])])
     done = adopt_as_proposals(location)
     left = f" {done.left} records could not be proposed." if done.left else ""
-    wait = "waits" if done.proposals == 1 else "wait"
-    said = (
-        f"{format_count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
-    )
+    wait = agree_verb(done.proposals, "wait in the inbox of a new memory")
+    said = f"{format_count(done.proposals, 'proposal')} {wait}: {location.path}.{left}"
     lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
     return Outcome(said, done.as_dict, lines, status=ExitStatus.CANNOT if done.left else ExitStatus.DONE)
 
@@ -196,67 +192,53 @@ def _import_file(call: Call, file: str, strategy: str, how: Preview) -> Outcome:
     """Import an export, a backup or another memory."""
     memory = call.memory
     with Import(memory.database, _file_path(call, file), strategy) as found:
-        lines = _import_preview(found, how.limit)
         rows = format_count(found.changes, "row")
+        records = found.list_records(how.limit)
+        notes: list[str] = []
+        if found.torn:
+            notes.append(f"Its history is inconsistent ({found.torn}), and is not imported.")
+        elif not found.whole and any(counts.left for counts in found.counts.values()):
+            notes.append(
+                "Its history and its checkpoints stay in the document: they describe the other file's steps."
+            )
+        if cuts := [
+            (rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()
+        ]:
+            notes.append(cuts_words(cuts))
+        for table, ahead in found.ahead.items():
+            notes.append(f"{table}: {format_count(ahead, 'row')} dated in the future.")
+        data = {
+            **select_fields(found, "name", "whole", "changes"),
+            "step": None,
+            "tables": {table: asdict(counts) for table, counts in found.counts.items()},
+            "records": [asdict(one) for one in records if found.changes],
+            "notes": notes,
+            "redacted": [
+                {"table": table, "field": column, "rule": rule, "count": number}
+                for (table, column, rule), number in found.redacted.items()
+            ],
+        }
+        lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
+        for table, counts in found.counts.items():
+            parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in asdict(counts).items() if number]
+            lines += [f"{table.replace('_', ' '):<13} {', '.join(parts)}"] if parts else []
+        lines += [f"{one.sign} {one.citation or one.kind:<10} {shorten(one.title)}" for one in records]
+        lines += notes
         if how.dry_run:
-            return _import_outcome(found, f"Importing {found.name} would bring or change {rows}.", lines, how)
+            return Outcome(f"Importing {found.name} would bring or change {rows}.", lambda: data, lines)
         if not found.changes:
-            return _import_outcome(found, f"All of {found.name} is here already; nothing was changed.", [], how)
+            return Outcome(f"All of {found.name} is here already; nothing was changed.", lambda: data)
         call.agree(how.yes, f"Import {found.name}: {rows} would come or change. Go on?", lines)
         back = ""
         if not found.whole:
             first = memory.checkpoints.take_checkpoint(f"before: import {found.name}"[:200])
             back = f" {cite('checkpoint', first)} is how it was."
-        step = found.apply_import()
-        if not found.whole:  # an imported complete export must export unchanged
+        data["step"] = step = found.apply_import()
+        # an imported complete export must export unchanged
+        if not found.whole:
             summarize_ended_sessions(memory)
         undone = f" undo {step} undoes it." if step else ""
-        return _import_outcome(found, f"Imported {found.name}: {rows}.{undone}{back}", lines, how, step)
-
-
-def _import_outcome(
-    found: Import, message: str, lines: list[str], how: Preview, step: int | None = None
-) -> Outcome:
-    """Return the outcome of an import, with its counts and notes."""
-    data = {
-        **select_fields(found, "name", "whole", "changes"),
-        "step": step,
-        "tables": {table: asdict(counts) for table, counts in found.counts.items()},
-        "records": [asdict(one) for one in found.list_records(how.limit)] if found.changes else [],
-        "notes": _import_notes(found),
-        "redacted": [
-            {"table": table, "field": column, "rule": rule, "count": number}
-            for (table, column, rule), number in found.redacted.items()
-        ],
-    }
-    return Outcome(message, lambda: data, lines)
-
-
-def _import_preview(found: Import, limit: int) -> list[str]:
-    """Preview an import: counts, records and warnings."""
-    lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
-    for table, counts in found.counts.items():
-        parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in asdict(counts).items() if number]
-        if parts:
-            lines.append(f"{table.replace('_', ' '):<13} {', '.join(parts)}")
-    for one in found.list_records(limit):
-        lines.append(f"{one.sign} {one.citation or one.kind:<10} {shorten(one.title)}")
-    return [*lines, *_import_notes(found)]
-
-
-def _import_notes(found: Import) -> list[str]:
-    """Return what a person has to know about an import: history that is left out, redactions, future dates."""
-    notes = []
-    if found.torn:
-        notes.append(f"Its history is inconsistent ({found.torn}), and is not imported.")
-    elif not found.whole and any(counts.left for counts in found.counts.values()):
-        notes.append("Its history and its checkpoints stay in the document: they describe the other file's steps.")
-    if found.redacted:
-        cuts = [(rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()]
-        notes.append(cuts_words(cuts))
-    for table, rows in found.ahead.items():
-        notes.append(f"{table}: {format_count(rows, 'row')} dated in the future.")
-    return notes
+        return Outcome(f"Imported {found.name}: {rows}.{undone}{back}", lambda: data, lines)
 
 
 # backup
@@ -283,7 +265,13 @@ def backup(
         if restore:
             one = "Look at a backup, or go back to it; not both."
             raise InvalidInput(one, "backup --verify, then backup --restore.")
-        return _verify_backup(call, file)
+        path, problem = verify_backup(database, _backup_path(call, file))
+        said = (
+            f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
+        )
+        size = os.path.getsize(path) if os.path.exists(path) else None
+        status = ExitStatus.PERSON if problem else ExitStatus.DONE
+        return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=status)
     if restore:
         return _restore_backup(call, file, dry_run, yes)
     if dry_run:
@@ -294,7 +282,7 @@ def backup(
         )
     if file:
         path = _file_path(call, file)
-        size: int | None = save_backup_as(database, path, call.may_replace(path, yes))
+        size = save_backup_as(database, path, call.may_replace(path, yes))
     else:
         made = make_backup(database)
         assert made is not None
@@ -328,14 +316,3 @@ def _restore_backup(call: Call, file: str | None, dry_run: bool, yes: bool) -> O
         return dry_run_outcome(plan, chosen, heading, {"backup": name})
     said, data = go_back(call, plan, chosen, name, f"Go back to {name}", f"Went back to {name}", yes)
     return Outcome(said, lambda: data)
-
-
-def _verify_backup(call: Call, file: str | None) -> Outcome:
-    path, problem = verify_backup(call.memory.database, _backup_path(call, file))
-    said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
-    size = os.path.getsize(path) if os.path.exists(path) else None
-    return Outcome(
-        said,
-        lambda: {"file": path, "bytes": size, "problem": problem},
-        status=ExitStatus.PERSON if problem else ExitStatus.DONE,
-    )

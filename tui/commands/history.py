@@ -25,19 +25,13 @@ from store.history.restore_plan import PlannedChange, Plans, RestorePlan, cite_r
 from store.memory import Memory
 from store.records.commits import read_moment
 from store.records.timeline import usage_percent
-from store.search.results import Hit
 from store.upkeep.as_of import point_in_time
 from store.upkeep.session_flush import find_related_records, flush_session, is_flush_due
 from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
-from tui.commands.record_lines import (
-    shorten,
-    step_line,
-)
+from tui.commands.record_lines import shorten, step_line
 from tui.input.arguments import Shown, verb
-from tui.render.lines import JSON_LIST_COLUMNS, format_count, format_list
+from tui.render.lines import JSON_LIST_COLUMNS, agree_verb, format_count, format_list
 from tui.theme.escape import visible
-
-Kinds = Annotated[list[str], Shown("KIND", ("fact", "decision", "task", "link"))]
 
 # checkpoint, checkpoints.
 
@@ -103,7 +97,8 @@ def _record_usage(call: Call, tokens: int, session: str) -> Outcome:
         if is_flush_due(memory, found, tokens):
             flush_session(memory, found.id)
     except NotFound:
-        pass  # the session is not in the memory: no turns were read
+        # the session is not in the memory: no turns were read
+        pass
     said = "no checkpoint is due" if taken is None else f"checkpoint {cite('checkpoint', taken)}"
     return Outcome(
         f"{used} % of the window: {said}.",
@@ -114,7 +109,7 @@ def _record_usage(call: Call, tokens: int, session: str) -> Outcome:
 def _read_checkpoint(call: Call, target: int | None, related: bool) -> Outcome:
     """Return what a checkpoint holds."""
     found = call.memory.checkpoints.recover(target)
-    near = _find_related(call, found) if related else None
+    near, near_lines = _find_related(call, found, related)
     point, held = found.checkpoint, found.held
     whose = f", session {point.session}" if point.session else ""
     name = f" “{point.name}”" if point.name else ""
@@ -138,28 +133,21 @@ def _read_checkpoint(call: Call, target: int | None, related: bool) -> Outcome:
             "decisions": add_notes(held.decisions),
             "entities": list(held.entities),
             "left_out": found.left_out,
-            **_related_json(near),
+            **near,
         },
-        lines=[*lines, *_related_lines(near)],
+        lines=[*lines, *near_lines],
     )
 
 
-def _find_related(call: Call, found: RecoveredCheckpoint) -> list[Hit]:
-    """Search the memory for records that are related to a checkpoint."""
-    return find_related_records(call.memory.search, found, call.memory.now)
-
-
-def _related_lines(near: list[Hit] | None) -> list[str]:
-    return ["", "Related:", *(f"- [{hit.citation}] {shorten(hit.snippet, 160)}" for hit in near)] if near else []
-
-
-def _related_json(near: list[Hit] | None) -> dict[str, Any]:
-    """Return related records for scripts; nothing where they were not wanted."""
-    hits = [{"citation": hit.citation, "kind": hit.kind, "text": hit.snippet} for hit in near or ()]
-    return {} if near is None else {"related": hits}
-
-
-JSON_COLUMNS = ("evidence", "tags", "alternatives")  # columns that hold JSON
+def _find_related(call: Call, found: RecoveredCheckpoint, wanted: bool) -> tuple[dict[str, Any], list[str]]:
+    """Search for records that are related to a checkpoint; return them for scripts, and as lines. Nothing where they
+    are not wanted."""
+    if not wanted:
+        return {}, []
+    hits = find_related_records(call.memory.search, found, call.memory.now)
+    lines = [f"- [{hit.citation}] {shorten(hit.snippet, 160)}" for hit in hits]
+    data = [{"citation": hit.citation, "kind": hit.kind, "text": hit.snippet} for hit in hits]
+    return {"related": data}, ["", "Related:", *lines] if lines else []
 
 
 # restore
@@ -171,7 +159,7 @@ def restore(
     checkpoint: Annotated[str, Shown("K")],
     *,
     only: Ids = [],
-    kind: Kinds = [],
+    kind: Annotated[list[str], Shown("KIND", ("fact", "decision", "task", "link"))] = [],
     strategy: Annotated[str, Shown("S", ("replace", "mine", "add"))] = "replace",
     related: bool = False,
     dry_run: bool = False,
@@ -199,7 +187,8 @@ def restore(
     kinds = set(_split_commas(kind))
     if not kinds <= set(TABLE_OF_KIND):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLE_OF_KIND)}.")
-    if kinds:  # and dependencies of another kind: removing a decision removes its links
+    # and dependencies of another kind: removing a decision removes its links
+    if kinds:
         mine = [plan.requirements_of(index) for index in chosen if plan.changes[index].kind in kinds]
         chosen = frozenset().union(*mine)
     if dry_run:
@@ -211,8 +200,8 @@ def restore(
         raise Conflict(f"By the strategy {strategy} nothing would change.", "See --dry-run, or another strategy.")
     question = f"Restore {cited} “{memory.checkpoints.get(target).title}”"
     said, data = go_back(call, plan, chosen, cited, question, f"Restored {cited}", yes)
-    near = _find_related(call, memory.checkpoints.recover(target)) if related else None
-    return Outcome(said, lambda: data | _related_json(near), _related_lines(near))
+    near, lines = _find_related(call, memory.checkpoints.recover(target), related)
+    return Outcome(said, lambda: data | near, lines)
 
 
 def go_back(
@@ -240,8 +229,10 @@ def _apply_plan(
 
 # undo
 
-NEWER_STEPS = 100  # steps that are looked at for those that stay
-NEWEST_JOURNAL_SQL = {  # the newest that a person began, finished or logged after a moment
+# steps that are looked at for those that stay
+NEWER_STEPS = 100
+# the newest that a person began, finished or logged after a moment
+NEWEST_JOURNAL_SQL = {
     "iteration": "SELECT max(id) FROM iterations WHERE origin = 'user'"
     " AND max(started_at, coalesce(completed_at, '')) > ?",
     "event": "SELECT max(id) FROM events WHERE origin = 'user' AND created_at > ?",
@@ -278,17 +269,28 @@ def undo(
     history, plans = memory.history, Plans(memory.database)
     about: dict[str, Any]
     if all_by is not None:
-        plan, undone, about = plans.plan_origin(all_by, session), f"all by {visible(all_by)}", {"origin": all_by}
+        plan = plans.plan_origin(all_by, session)
+        undone = f"all by {visible(all_by)}"
+        about = {"origin": all_by}
     elif dry_run or keep or overwrite:
         number = seq or history.next_undo()
-        plan, undone, about = plans.plan_step(number), f"step {number}", {"step": number}
+        plan = plans.plan_step(number)
+        undone = f"step {number}"
+        about = {"step": number}
     else:
         step = history.undo(seq)
         said = f"Undid step {step.seq}: {call.reason(global_, step)}."
         lines = _newer_lines(call, global_, step) if seq is None else []
         return Outcome(said, lambda: as_json(history.get(step.seq)), lines)
     kept = frozenset[int]().union(*(plan.dependents_of(index) for index in _changes_cited(plan, keep)))
-    chosen = _overwrite_changes(plan, plans.propose_changes(plan), overwrite) - kept
+    chosen = plans.propose_changes(plan)
+    for index in sorted(_changes_cited(plan, overwrite)):
+        change = plan.changes[index]
+        if change.blocked:
+            way = f"Or keep it: --keep {_quote_citation(change)}"
+            raise Conflict(f"{change.citation} cannot be undone: {change.blocked}", way)
+        chosen |= plan.requirements_of(index)
+    chosen -= kept
     if dry_run:
         heading = f"Undoing {undone} would change {format_count(len(chosen), 'record')}"
         return dry_run_outcome(plan, chosen, heading, about)
@@ -300,7 +302,8 @@ def undo(
 def _newer_lines(call: Call, of_person: bool, step: Step) -> list[str]:
     """Name what is newer than a step that was undone as the newest by hand: steps of files and agents, and the
     journal."""
-    memory, lines = call.own(of_person), []
+    memory = call.own(of_person)
+    lines = []
     after = memory.history.steps(after_seq=step.seq, limit=NEWER_STEPS)
     if left := [one for one in after if one.undoes is None and one.undone_by is None]:
         first = left[0]
@@ -309,8 +312,8 @@ def _newer_lines(call: Call, of_person: bool, step: Step) -> list[str]:
         lines.append(f"Newer, and not yours by hand, so left as it is: {what}. undo {first.seq} undoes it.")
     newest = {kind: memory.database.value(sql, (step.at,)) for kind, sql in NEWEST_JOURNAL_SQL.items()}
     if journal := [cite(kind, number) for kind, number in newest.items() if number]:
-        are = "is" if len(journal) == 1 else "are"
-        lines.append(f"{', '.join(journal)} {are} newer too; what is in the journal is never undone.")
+        newer = agree_verb(len(journal), "are newer too")
+        lines.append(f"{', '.join(journal)} {newer}; what is in the journal is never undone.")
     return lines
 
 
@@ -345,7 +348,7 @@ def _undo_origin(
     if not chosen:
         way = "Look at it with --dry-run; --overwrite ID undoes it."
         raise Conflict(f"All that is left of it changed since: {names}.", way)
-    stay = f" {names} stay{'s' if len(left) == 1 else ''}: changed since." if left else ""
+    stay = f" {names} {agree_verb(len(left), 'stay')}: changed since." if left else ""
     undone = f"all by {visible(origin)}"
     call.agree(yes, f"Undo {undone}: {format_count(len(chosen), 'record')} would change.{stay} Go on?")
     said, data = _apply_plan(memory, plan, chosen, stay)
@@ -356,18 +359,6 @@ def _undo_origin(
 def _name_changes(changes: list[PlannedChange], more: str) -> str:
     """Return the citations of the first five changes."""
     return ", ".join(change.citation for change in changes[:5]) + (more if len(changes) > 5 else "")
-
-
-def _overwrite_changes(plan: RestorePlan, proposed: frozenset[int], texts: Iterable[str]) -> frozenset[int]:
-    """Add the changes that are to be overwritten to a selection. Raise InvalidInput, Conflict."""
-    chosen = proposed
-    for index in sorted(_changes_cited(plan, texts)):
-        change = plan.changes[index]
-        if change.blocked:
-            way = f"Or keep it: --keep {_quote_citation(change)}"
-            raise Conflict(f"{change.citation} cannot be undone: {change.blocked}", way)
-        chosen |= plan.requirements_of(index)
-    return chosen
 
 
 # shared
@@ -389,22 +380,21 @@ def _row_json(row: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return a row with JSON columns parsed and flags as booleans, as records have them."""
     if row is None:
         return None
-    data = {
-        name: json.loads(row[name]) if name in JSON_COLUMNS else row[name] for name in row if name != "text_hash"
-    }
-    return {**data, "pinned": bool(row["pinned"])} if "pinned" in row else data
+    # columns that hold JSON
+    columns = ("evidence", "tags", "alternatives")
+    data = {name: json.loads(row[name]) if name in columns else row[name] for name in row}
+    data.pop("text_hash", None)
+    return data | {"pinned": bool(row["pinned"])} if "pinned" in row else data
 
 
 def dry_run_outcome(plan: RestorePlan, chosen: frozenset[int], heading: str, about: dict[str, Any]) -> Outcome:
     """Return the list of what would change, as the outcome of a dry run."""
     left = len(plan.changes) - len(chosen)
     heading += f"; {format_count(left, 'record')} left out." if left else "."
+    changes = [(change, index in chosen) for index, change in enumerate(plan.changes)]
     return Outcome(
-        data=lambda: {
-            **about,
-            "changes": [change_json(change, index in chosen) for index, change in enumerate(plan.changes)],
-        },
-        lines=[heading, *(planned_line(change, index in chosen) for index, change in enumerate(plan.changes))],
+        data=lambda: {**about, "changes": [change_json(*one) for one in changes]},
+        lines=[heading, *(planned_line(*one) for one in changes)],
     )
 
 
@@ -471,7 +461,15 @@ def history(
     if to is not None:
         if not since or actor or record or changes:
             raise InvalidInput("--to goes with --since alone.", "history --since 3w --to now")
-        return _compare_moments(call, memory, since, to, limit)
+        start = point_in_time(memory, since).seq
+        plans = Plans(memory.database)
+        if to == "now":
+            plan = plans.plan_since(start)
+            empty = "Nothing changed since then."
+        else:
+            plan = plans.plan_between(start, point_in_time(memory, to).seq)
+            empty = "Nothing changed between the two."
+        return call.listed(plan.changes, limit, [empty], _compared_line, change_json)
     steps = memory.history.steps(
         actor=actor,
         record=("fact" if of.kind == "global" else of.kind, int(of.target)) if of else None,
@@ -488,18 +486,6 @@ def history(
         ),
         lambda step: as_json(step) | ({"changes": changed[step.seq]} if changes else {}),
     )
-
-
-def _compare_moments(call: Call, memory: Memory, since: str, to: str, limit: int) -> Outcome:
-    """List what became of each record between two moments."""
-    start = point_in_time(memory, since)
-    if to == "now":
-        plan = Plans(memory.database).plan_since(start.seq)
-        empty = "Nothing changed since then."
-    else:
-        plan = Plans(memory.database).plan_between(start.seq, point_in_time(memory, to).seq)
-        empty = "Nothing changed between the two."
-    return call.listed(plan.changes, limit, [empty], _compared_line, change_json)
 
 
 def _compared_line(change: PlannedChange) -> str:
@@ -564,12 +550,6 @@ def _column_value(name: str, value: object) -> str:
 def planned_line(change: PlannedChange, chosen: bool) -> str:
     """Format a planned change: sign, citation, text, effect, author and time, and why it is excluded."""
     says = f"{visible(change.says)}{_change_author(change)}"
-    why = "" if chosen else f"  left out{f': {reason}' if (reason := why_left_out(change)) else ''}"
-    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {says}{visible(why)}"
-
-
-def why_left_out(change: PlannedChange) -> str:
-    """Return why a change is not proposed."""
-    if change.blocked:
-        return change.blocked
-    return "it changed since" if change.clash else ""
+    why = change.blocked or ("it changed since" if change.clash else "")
+    left = "" if chosen else f"  left out{f': {visible(why)}' if why else ''}"
+    return f"{change.sign} {change.citation:<6}  {shorten(change.title)}  {says}{left}"
