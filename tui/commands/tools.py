@@ -633,8 +633,11 @@ def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, pa
     seen = source.read_preview(lambda done: call.wait(f"Reading {title}: {done:,}"))
     call.wait("")
     result = Outcome("", lambda: _source_json(source, seen, done, how.limit), _source_preview(seen, how.limit))
+    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
+    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
+    amount = f"{', '.join(parts)} and {last}" if parts else last
     if how.dry_run or not (seen.fresh or seen.turns):
-        would = f"Importing {title} would bring {_import_amount(seen)}."
+        would = f"Importing {title} would bring {amount}."
         result.message = would if how.dry_run else NOTHING_NEW.format(title)
         kept = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
         if not any((*kept, seen.documents)) and any(not trouble.line for trouble in seen.troubles):
@@ -642,7 +645,7 @@ def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, pa
             result.status = ExitStatus.CANNOT
         return result
     becomes = "as they are" if trust else "as proposals"
-    call.agree(how.yes, f"Import {title}: {_import_amount(seen)} would come, {becomes}. Go on?", result.lines)
+    call.agree(how.yes, f"Import {title}: {amount} would come, {becomes}. Go on?", result.lines)
     # on the command line, ^C stops it
     with Interrupt() as interrupt:
         done = source.import_found(
@@ -652,13 +655,6 @@ def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, pa
     result.message = _import_message(title, done)
     result.status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
     return result
-
-
-def _import_amount(seen: SourcePreview) -> str:
-    """Return how many facts, decisions and turns would be imported, in words."""
-    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
-    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
-    return f"{', '.join(parts)} and {last}" if parts else last
 
 
 def _import_message(title: str, done: SourceImportReport) -> str:
