@@ -357,12 +357,10 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
         f"{STATE_SIGNS[one.state]}  {one.subject:<{width}}  {visible(f'{one.says} {one.next}'.strip())}"
         for one in found
     ]
+    findings = [select_fields(one, "subject", "state", "says", "next") for one in found]
     return Outcome(
         lines=[*lines, doctor_verdict(found)],
-        data=lambda: {
-            "wrong": wrong,
-            "findings": [select_fields(one, "subject", "state", "says", "next") for one in found],
-        },
+        data=lambda: {"wrong": wrong, "findings": findings},
         status=ExitStatus.PERSON if wrong else ExitStatus.DONE,
     )
 

@@ -513,10 +513,7 @@ def _try_model(call: Call, name: str) -> Outcome:
     """Ask the model ten built-in questions, and report how many answers were right and the time of each. Where ^C
     stops it, report on the questions that were answered. Raise ModelFailed."""
     config, every, found = read_config(call.location), count_trial_questions(), list[TrialResult]()
-    with (
-        Interrupt() as interrupt,
-        closing(open_named_model(config, name, lambda: interrupt.asked)) as chat,
-    ):
+    with Interrupt() as interrupt, closing(open_named_model(config, name, lambda: interrupt.asked)) as chat:
         try:
             results = run_trial(chat, float(config["agent.patience"]))
             while len(found) < every:
@@ -530,18 +527,16 @@ def _try_model(call: Call, name: str) -> Outcome:
     lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
     left = f"; stopped before the other {every - len(found)}" if len(found) < every else ""
     lines.append(f"{chat.name}: {right} of {len(found)} right, {format_seconds(spent / len(found))} each{left}.")
-    return Outcome(
-        lines=[visible(line) for line in lines],
-        data=lambda: {
-            "model": chat.name,
-            "right": right,
-            "asked": len(found),
-            "of": every,
-            "seconds": round(spent, 3),
-            "questions": [one._asdict() for one in found],
-        },
-        status=ExitStatus.UNFINISHED if len(found) < every else ExitStatus.DONE,
-    )
+    data = {
+        "model": chat.name,
+        "right": right,
+        "asked": len(found),
+        "of": every,
+        "seconds": round(spent, 3),
+        "questions": [one._asdict() for one in found],
+    }
+    status = ExitStatus.UNFINISHED if len(found) < every else ExitStatus.DONE
+    return Outcome(lines=[visible(line) for line in lines], data=lambda: data, status=status)
 
 
 def trial_lines(tried: ProbeResult) -> list[str]:

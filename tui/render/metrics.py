@@ -116,11 +116,8 @@ FEW_KEPT = 0.3
 def mean_figures(mean: float | None) -> Iterator[Figure]:
     """Yield the mean tokens of a request, compared with the limit."""
     if mean is None:
-        yield unknown_figure(
-            "mean",
-            "no request was measured yet",
-            f"The average tokens of a context, of at most {MAX_PROMPT_TOKENS:,}; known once one was sent.",
-        )
+        says = f"The average tokens of a context, of at most {MAX_PROMPT_TOKENS:,}; known once one was sent."
+        yield unknown_figure("mean", "no request was measured yet", says)
         return
     yield figure(
         "mean",
@@ -137,11 +134,8 @@ def mean_figures(mean: float | None) -> Iterator[Figure]:
 def request_figures(found: RequestFigures) -> Iterator[Figure]:
     """Yield the requests to remember and the facts kept from them."""
     if not found.asked:
-        yield unknown_figure(
-            "requests",
-            "no turn asked for anything yet",
-            "Requests in conversations, such as “remember that …”, are counted from now on.",
-        )
+        says = "Requests in conversations, such as “remember that …”, are counted from now on."
+        yield unknown_figure("requests", "no turn asked for anything yet", says)
         return
     share = found.kept / found.asked
     yield share_figure(
@@ -199,12 +193,8 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
 
     checkpoints = format_count(found.checkpoints, "checkpoint")
     if not found.checkpoints:
-        yield unknown_figure(
-            "recovered",
-            "no checkpoint yet",
-            "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
-            leads=CHECKPOINTS,
-        )
+        says = "They are taken automatically when anything changes; memoranda checkpoint takes one now."
+        yield unknown_figure("recovered", "no checkpoint yet", says, leads=CHECKPOINTS)
     else:
         yield figure(
             "recovered",
@@ -215,9 +205,8 @@ def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
             leads=CHECKPOINTS,
         )
     if found.between is None:
-        yield unknown_figure(
-            "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
-        )
+        says = "The median time from one checkpoint to the next."
+        yield unknown_figure("between", "no two checkpoints yet", says)
     else:
         between = format_duration(found.between)
         yield figure(
@@ -336,10 +325,8 @@ def _change_sentence(state: str, came: int) -> Iterator[str]:
 def _session_figures(found: Measures) -> Iterator[Figure]:
     """Yield the metrics of the sessions: their tokens, and how many have a checkpoint."""
     if not found.conversations:
-        bring = (
-            "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
-        )
-        yield unknown_figure("sessions", "none yet", bring)
+        says = "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
+        yield unknown_figure("sessions", "none yet", says)
         return
     most = max(1, *(one.tokens for one in found.sessions))
     for one in found.sessions:
@@ -471,11 +458,8 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
         )
     looked, given, kept = found.answers
     if not looked:
-        yield unknown_figure(
-            "reused",
-            "no answer was looked for yet",
-            "Answers that depend on the records alone are cached for a day, and reused while they are valid.",
-        )
+        says = "Answers that depend on the records alone are cached for a day, and reused while they are valid."
+        yield unknown_figure("reused", "no answer was looked for yet", says)
     else:
         yield share_figure(
             "reused",

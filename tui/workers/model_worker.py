@@ -174,10 +174,8 @@ class ModelWorker:
             self._start(self._check_status, config)
 
     def _check_status(self, config: Config) -> None:
-        try:
-            self.status = read_model_status(config)
-        finally:
-            self._looking = False
+        self.status = read_model_status(config)
+        self._looking = False
         self._tell()
         again, self._asked = self._asked, None
         if again is not None:
