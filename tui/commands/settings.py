@@ -210,33 +210,28 @@ def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
     cells = {value: (value.name, value_text(value.value), SOURCE_WORDS[value.source]) for value in shown}
     widths = [max(map(len, column)) for column in zip(*cells.values(), strict=True)]
     lines: list[str] = []
-    for group, values in groups.items():
-        lines += [group] if values else []
-        for value in values:
+    for group, members in groups.items():
+        lines += [group] if members else []
+        for value in members:
             row = "  ".join(map(str.ljust, cells[value], widths))
             lines.append(f"  {row}  {value.setting.meaning}")
     if left := len(found.values) - len(cells):
         lines += ["", f"{left} more are for experts: memoranda config --all"]
     files = {"yours": user_settings_path(), "project": project_settings_path(place)}
-    data = [
+    places = [
         {"whose": whose, "path": path, "exists": bool(path and os.path.lexists(path))}
         for whose, path in files.items()
     ]
     lines.append("")
-    for one in data:
+    for one in places:
         state = "" if one["exists"] else " (not made yet)"
         where = f"{visible(str(one['path']))}{state}" if one["path"] else "none: this memory is no project's"
         lines.append(f"{one['whose']:<7}  {where}")
     found.problems += resolve_keys(found.remapped_keys)[1]
     lines += ["", *map(visible, found.problems)] if found.problems else []
-    return Outcome(
-        lines=lines,
-        data=lambda: {
-            "settings": [_setting_json(value) for value in found.values],
-            "files": data,
-            "problems": found.problems,
-        },
-    )
+    values = [_setting_json(value) for value in found.values]
+    data = {"settings": values, "files": places, "problems": found.problems}
+    return Outcome(lines=lines, data=lambda: data)
 
 
 def _setting_lines(value: SettingValue) -> list[str]:
