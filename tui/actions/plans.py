@@ -89,7 +89,7 @@ def show_changes(memory: Memory, plan: RestorePlan, title: str, when: str, strat
     """Return a plan of the store as one that is looked at, with what it proposes."""
     if not plan.changes:
         raise Conflict(
-            "Nothing changed since." if when == "if restored" else "Nothing of it is in force any more.", ""
+            "Nothing changed since." if when == "if restored" else "Nothing of it is in force any more."
         )
     later = f"{key_name('memory.undo')} undoes it{' all' if plan.before else ''}"
 
@@ -123,7 +123,7 @@ def plan_since(memory: Memory, start: str | PointInTime, end: str = "now") -> Pl
         plan = Plans(memory.database).plan_between(first.seq, last.seq)
         title = f"CHANGED from {first.words} to {last.words}"
     if not plan.changes:
-        raise Conflict("Nothing changed since.", "")
+        raise Conflict("Nothing changed since.")
     lines = [_change_line(memory.now, plan, at, "") for at in range(len(plan.changes))]
     return Plan(
         title, lines, lambda memory, chosen: "", note="before and after", does="open the record", looks=True

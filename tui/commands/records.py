@@ -179,12 +179,12 @@ def iteration(
         raise InvalidInput(
             "Only an event has a payload, an iteration and a key.", "iteration event gate_passed --iteration I#5"
         )
-    if what == "start" and (phase or artifact):
-        raise InvalidInput(
-            "Phases and artifacts are told when an iteration ends.",
-            "iteration complete --phase design --artifact FILE",
-        )
     if what == "start":
+        if phase or artifact:
+            raise InvalidInput(
+                "Phases and artifacts are told when an iteration ends.",
+                "iteration complete --phase design --artifact FILE",
+            )
         new = iterations.start_iteration(first, " ".join(rest))
         said = f"Started {cite('iteration', new)}: what is recorded from now on belongs to it."
     elif what in ("complete", "abandon"):
