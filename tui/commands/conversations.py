@@ -124,24 +124,19 @@ def _transcript_files(call: Call, named: Sequence[str], failures: list[tuple[str
                 failures.append((path, StorageError(why, "Look at its name and permissions.")))
                 continue
             if not inside:
-                raise _no_transcripts(path)
+                said = f"{path} holds no {TRANSCRIPT_SUFFIX} files"
+                # those below it are not read: a folder of all conversations holds other projects' too
+                for folder, _, names in islice(os.walk(path), SEARCHED_FOLDERS):
+                    if any(one.endswith(TRANSCRIPT_SUFFIX) for one in names):
+                        raise InvalidInput(
+                            f"{said} itself, and folders below it do.",
+                            f"Name one, {folder}, or bring in this project's: memoranda import claude-code.",
+                        )
+                raise InvalidInput(f"{said}.", "Name the files themselves.")
             found += [os.path.join(path, one) for one in inside]
         else:
             found.append(path)
     return found
-
-
-def _no_transcripts(path: str) -> InvalidInput:
-    """Return why nothing of a folder is read. Those below it are not: a folder of all conversations holds other
-    projects' too."""
-    said = f"{path} holds no {TRANSCRIPT_SUFFIX} files"
-    for folder, _, names in islice(os.walk(path), SEARCHED_FOLDERS):
-        if any(name.endswith(TRANSCRIPT_SUFFIX) for name in names):
-            return InvalidInput(
-                f"{said} itself, and folders below it do.",
-                f"Name one, {folder}, or bring in this project's: memoranda import claude-code.",
-            )
-    return InvalidInput(f"{said}.", "Name the files themselves.")
 
 
 def _ingest_lines(report: IngestReport) -> list[str]:

@@ -127,7 +127,11 @@ class DemoProject:
         self.folder = folder
         # by the commit's name in commits.txt, or by its subject
         self._shas: dict[str, str] = {}
-        self._waiting = demo_commits(calendar)
+        text = Path(__file__).with_name("commits.txt").read_text(encoding="utf-8")
+        # oldest first, each at least a second after the one before
+        self._waiting = sorted(_parse_commits(text, calendar), key=lambda commit: commit.at)
+        for before, commit in pairwise(self._waiting):
+            commit.at = max(commit.at, before.at + SECOND_MS)
         # of the commits written, by their marks from 1 on
         self._names: list[str] = []
         self._trees: dict[str, dict[str, bytes]] = {MAIN_BRANCH: {}}
@@ -219,16 +223,6 @@ class DemoProject:
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().partition("\n")[0][:200]
             raise StorageError(f"git {arguments[0]} failed: {said}", "The demo was not made.")
-
-
-def demo_commits(calendar: Calendar) -> list[DemoCommit]:
-    """Return all commits, oldest first, each at least a second after the previous one."""
-    path = os.path.join(os.path.dirname(__file__), "commits.txt")
-    with open(path, encoding="utf-8") as file:
-        found = sorted(_parse_commits(file.read(), calendar), key=lambda commit: commit.at)
-    for before, commit in pairwise(found):
-        commit.at = max(commit.at, before.at + SECOND_MS)
-    return found
 
 
 def _parse_commits(text: str, calendar: Calendar) -> Iterator[DemoCommit]:
