@@ -13,6 +13,7 @@ from typing import Any
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
 from store.base.models import (
+    Checkpoint,
     Chunk,
     Commit,
     Decision,
@@ -85,8 +86,7 @@ def fact_badge(fact: Fact, now: str) -> str:
     return "pinned" if fact.pinned else age_state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
 
 
-StyledText = tuple[str, str]
-StyledLine = list[StyledText]
+StyledLine = list[tuple[str, str]]
 
 LABEL_WIDTH = 13  # cells of the label column
 COLUMN_NAMES = {
@@ -94,9 +94,15 @@ COLUMN_NAMES = {
     "supersedes": "replaces", "link_type": "link",
 }  # fmt: skip
 JSON_LIST_COLUMNS = ("tags", "evidence", "alternatives", "others")  # columns that hold JSON
-_AS_TAKEN = re.compile(r" @(?:[0-9a-f]{12}|-) ~[0-9a-f]{24}$")  # how a file was when it became evidence
+# how a file was when it became evidence
+_AS_TAKEN = re.compile(r" @(?:[0-9a-f]{12}|-) ~[0-9a-f]{24}$")
 # columns that mean nothing to a user
 SILENT_COLUMNS = frozenset(("id", "text_hash", "commit_id", "scope", "importance", "asked", "based_on"))
+
+
+def origin_name(origin: str) -> str:
+    """Return the name of an origin; `you` for the person."""
+    return "you" if origin == PERSON_ORIGIN else origin
 
 
 def compare_rows(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[StyledLine]:
@@ -119,11 +125,6 @@ def compare_rows(before: Mapping[str, object] | None, after: Mapping[str, object
     return lines
 
 
-def origin_name(origin: str) -> str:
-    """Return the name of an origin; `you` for the person."""
-    return "you" if origin == PERSON_ORIGIN else origin
-
-
 def _format_column(name: str, state: Mapping[str, object] | None) -> str:
     """Format a column's value; empty if it is empty or missing."""
     value = None if state is None else state.get(name)
@@ -131,23 +132,12 @@ def _format_column(name: str, state: Mapping[str, object] | None) -> str:
         return ""
     if name.endswith("_at"):
         return format_local_time(str(value))
-    if name == "pinned":
-        return "yes" if value else ""
     if name in JSON_LIST_COLUMNS:
         return format_list(value)
-    if name == "change":
-        return _proposed_fields(_parse_json(value))
-    if name == "status":
-        return state_word(str(value)).replace("_", " ")
-    if name == "origin":
-        return origin_name(str(value))
-    if name == "supersedes" and isinstance(value, int):
-        return cite("decision" if state and "chosen" in state else "fact", value)
-    if name == "target" and isinstance(value, int):
-        return cite("fact", value)
-    if name in ("decision_id", "iteration_id") and isinstance(value, int):
-        return cite(name.removesuffix("_id"), value)
-    return str(value)
+    if name in COLUMN_FORMS:
+        return COLUMN_FORMS[name](value)
+    kind = "decision" if name == "supersedes" and state and "chosen" in state else CITED_COLUMNS.get(name)
+    return cite(kind, value) if kind and isinstance(value, int) else str(value)
 
 
 def format_list(value: object) -> str:
@@ -180,12 +170,22 @@ def _format_item(item: object) -> str:
     return _AS_TAKEN.sub("", str(item))
 
 
+COLUMN_FORMS: dict[str, Callable[[Any], str]] = {
+    "pinned": lambda value: "yes" if value else "",
+    "change": lambda value: _proposed_fields(_parse_json(value)),
+    "status": lambda value: state_word(value).replace("_", " "),
+    "origin": origin_name,
+}
+CITED_COLUMNS = {"supersedes": "fact", "target": "fact", "decision_id": "decision", "iteration_id": "iteration"}
+
+
 # The parts of a record's description: a heading, a label with its value, a text, a time.
 
 OWN_ORIGINS = {PERSON_ORIGIN: "you", "duplicates": "Memoranda"}
 """Origins that are no agent's → who they are."""
 RESERVED_NAMES = {name.casefold() for name in (*OWN_ORIGINS, *OWN_ORIGINS.values())}
-UUID_LENGTH = 36  # characters of one, which agents name conversations by
+# characters of one, which agents name conversations by
+UUID_LENGTH = 36
 
 
 def heading_of_record(kind: str, record: Record, *words: str) -> StyledLine:
@@ -221,7 +221,8 @@ def writer_name(origin: str) -> str:
     if origin in OWN_ORIGINS:
         return OWN_ORIGINS[origin]
     door, _, name = origin.partition(":")
-    if door == "team":  # with the identity of whoever bears that name
+    # with the identity of whoever bears that name
+    if door == "team":
         name = name.partition(" (")[0]
     if name.strip().casefold() in RESERVED_NAMES:
         return origin
@@ -292,19 +293,13 @@ def add_cuts(data: Callable[[], object], cuts: Sequence[LoggedRedaction]) -> Cal
 # Summarise a record in one line: its time and its text.
 
 
+TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")  # the first that a record has
+
+
 def record_time(record: Record) -> str:
     """Return a record's time, as the timeline orders it."""
-    if isinstance(record, Decision):
-        return record.decided_at
-    if isinstance(record, Commit):
-        return record.committed_at
-    if isinstance(record, Iteration):
-        return record.started_at
-    if isinstance(record, Turn | Chunk):
-        return record.at
-    if isinstance(record, GlobalFact):
-        return record.own.created_at
-    return record.created_at
+    held = record.own if isinstance(record, GlobalFact) else record
+    return next(str(getattr(held, name)) for name in TIME_FIELDS if hasattr(held, name))
 
 
 def event_words(event: Event) -> str:
@@ -313,32 +308,29 @@ def event_words(event: Event) -> str:
     return ": ".join(filter(None, (f"{words[:1].upper()}{words[1:]}", event.phase.replace("_", " "))))
 
 
+def _commit_size(commit: Commit) -> str:
+    return f"{'' if commit.reachable else 'gone '}+{commit.insertions} −{commit.deletions}"
+
+
+SUMMARIES: dict[type[Any], Callable[[Any], tuple[str, str]]] = {
+    Fact: lambda one: (one.fact, one.domain),
+    GlobalFact: lambda one: (one.fact, f"global · {one.own.domain}"),
+    Decision: lambda one: (one.title, one.impact if one.status == "active" else state_word(one.status)),
+    Commit: lambda one: (one.subject, _commit_size(one)),
+    Event: lambda one: (event_words(one), ""),
+    Iteration: lambda one: (f"{one.command}: {one.description}".removesuffix(": "), one.status),
+    Task: lambda one: (one.text, state_word(one.status)),
+    Turn: lambda one: (one.text, one.speaker or one.role),
+    Summary: lambda one: (one.title or "small talk", one.outcome),
+    Chunk: lambda one: (" › ".join(filter(None, (one.heading, " ".join(one.text.split())))), ""),
+    Proposal: lambda one: (one.text, f"{one.kind} {one.state}"),
+    Checkpoint: lambda one: (f"checkpoint “{one.title}”", one.reason if one.is_automatic else ""),
+}
+
+
 def summarize_record(record: Record) -> tuple[str, str]:
     """Summarise a record as (its text, a short label beside it)."""
-    if isinstance(record, Fact):
-        return record.fact, record.domain
-    if isinstance(record, GlobalFact):
-        return record.fact, f"global · {record.own.domain}"
-    if isinstance(record, Decision):
-        return record.title, record.impact if record.status == "active" else state_word(record.status)
-    if isinstance(record, Commit):
-        size = f"+{record.insertions} −{record.deletions}"
-        return record.subject, size if record.reachable else f"gone {size}"
-    if isinstance(record, Event):
-        return event_words(record), ""
-    if isinstance(record, Iteration):
-        return f"{record.command}: {record.description}".removesuffix(": "), record.status
-    if isinstance(record, Task):
-        return record.text, state_word(record.status)
-    if isinstance(record, Turn):
-        return record.text, record.speaker or record.role
-    if isinstance(record, Summary):
-        return record.title or "small talk", record.outcome
-    if isinstance(record, Chunk):
-        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
-    if isinstance(record, Proposal):
-        return record.text, f"{record.kind} {record.state}"
-    return f"checkpoint “{record.title}”", record.reason if record.is_automatic else ""
+    return SUMMARIES[type(record)](record)
 
 
 def looks_like_order(proposal: Proposal) -> bool:
