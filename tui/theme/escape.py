@@ -79,7 +79,8 @@ def visible_lines(text: str) -> str:
 
 # ASCII replacements of our glyphs, for fonts and terminal encodings without them.
 
-_SPOKEN_SIGNS = "…−“”«‹¿¡⟨⟩×→←↑↓⏎⟦\ufffd"  # of these a screen reader says something of use
+# of these a screen reader says something of use
+_SPOKEN_SIGNS = "…−“”«‹¿¡⟨⟩×→←↑↓⏎⟦\ufffd"
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVarTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.color import Color as RichColor
@@ -125,7 +126,9 @@ def _own_color(colour: RichColor | None) -> RichColor | None:
     return RichColor.from_ansi(colour.downgrade(ColorSystem.STANDARD).number or 0)
 
 
-# Clickable pieces of a line.
+# Pieces of a line.
+
+Rest = TypeVarTuple("Rest")  # what a piece has besides its text
 
 Piece = tuple[str, str] | tuple[str, str, str]
 """A text, its style, and the screen action of a click on it (or none)."""
@@ -134,3 +137,13 @@ Piece = tuple[str, str] | tuple[str, str, str]
 def pieces_width(pieces: Sequence[Piece]) -> int:
     """Return the width of pieces in cells."""
     return sum(cell_len(visible(piece[0])) for piece in pieces)
+
+
+def cut_pieces(pieces: Sequence[tuple[str, *Rest]], start: int, end: int) -> list[tuple[str, *Rest]]:
+    """Return what of the pieces is between two characters of their text."""
+    found: list[tuple[str, *Rest]] = []
+    for piece in pieces:
+        if part := piece[0][max(0, start) : max(0, end)]:
+            found.append((part, *piece[1:]))
+        start, end = start - len(piece[0]), end - len(piece[0])
+    return found

@@ -49,10 +49,12 @@ HIGH_CONTRAST = (
         dark=False,
     ),
 )
-LEAST_CONTRAST = 7.0  # minimum contrast of their texts (WCAG 2.2, level AAA)
+# minimum contrast of their texts (WCAG 2.2, level AAA)
+LEAST_CONTRAST = 7.0
 
 
-READABLE_CONTRAST = 4.5  # minimum contrast of every style (WCAG 2.2)
+# minimum contrast of every style (WCAG 2.2)
+READABLE_CONTRAST = 4.5
 OWN_COLORS = "ansi_"  # prefix of the terminal's colours
 # tokens that text is written in, and their backgrounds
 PANE_TOKENS = ("background", "surface", "panel")
@@ -163,7 +165,8 @@ def _combine_in_own_colors(names: Iterable[str], variables: Mapping[str, str]) -
                 colour = variables[look.colour.partition(" ")[0]]
             text += Style.parse(look.text if look.plain is None else look.plain)
     if text.reverse and text.dim:
-        text += Style(dim=False)  # dim text is unreadable on a background
+        # dim text is unreadable on a background
+        text += Style(dim=False)
     default = Color.parse("ansi_default")
     # on a reversed row a colour would become a background
     front = default if text.reverse else Color.parse(colour)

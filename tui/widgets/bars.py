@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.color import Color
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
 from tui.theme.line_filters import Piece, escaped_content, pieces_width
+from tui.theme.styles import combine_looks
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -65,6 +70,43 @@ class CachedLines(Widget):
         return super().render_lines(crop)
 
 
+class LineView(CachedLines, ScrollView):
+    """What scrolls lines that it draws itself, and keeps each with its filtered and encoded forms until it changes.
+
+    Textual's own rendering creates new strips after a scroll; here a line that only moved costs nothing. Therefore no
+    border, padding or opacity here: a container has those."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._ground = Color(0, 0, 0)
+        self._looks: dict[tuple[str, ...], Style] = {}
+        self._strips: LRUCache[Hashable, Any] = LRUCache(256)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._looks.clear()
+        self._strips.clear()
+
+    def draw_lines(self, crop: Region) -> list[Strip]:
+        if (ground := self.background_colors[1]) != self._ground:
+            self._ground = ground
+            self.notify_style_update()
+        strips = [self.render_line(y) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        return [strip.crop(*crop.column_span) for strip in strips]
+
+    def combine(self, *looks: str) -> Style:
+        """Return looks as one style, blended here, since component classes do not know what is below; an unknown one is
+        plain."""
+        if (style := self._looks.get(looks)) is None:
+            style = combine_looks(looks, self.app.theme_variables, self._ground, self.colors[3])
+            self._looks[looks] = style
+        return style
+
+
 class Bar(CachedLines, Static):
     """One line of text of a fixed size, so that an update costs no layout."""
 
@@ -72,7 +114,8 @@ class Bar(CachedLines, Static):
 
     def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(text, id=id, classes=classes)
-        self._actions: list[tuple[int, int, str]] = []  # (first cell, cell after the last, action)
+        # (first cell, cell after the last, action)
+        self._actions: list[tuple[int, int, str]] = []
         self._pieces: tuple[Piece, ...] = ()
 
     def set_pieces(self, *pieces: Piece) -> None:
@@ -143,9 +186,12 @@ class Field(Input):
     ]
     ends_at_enter = True  # later keys are for what comes of it
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
-    _edits: tuple[tuple[str, int], ...] = ()  # (text, cursor) before each edit, the oldest first
-    _edited = ""  # the text after the last edit: another one was set, and is not undone
-    _kind = ""  # of the last edit; letters of a word, and deletions in a row, are one
+    # (text, cursor) before each edit, the oldest first
+    _edits: tuple[tuple[str, int], ...] = ()
+    # the text after the last edit: another one was set, and is not undone
+    _edited = ""
+    # of the last edit; letters of a word, and deletions in a row, are one
+    _kind = ""
 
     def on_focus(self, event: events.Focus) -> None:
         """Turn off the cursor's blinking: no motion."""

@@ -11,6 +11,7 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import Event
 from typing import ClassVar, cast
 
@@ -32,8 +33,10 @@ from tui.widgets.bars import Bar, CachedLines, Field, SaysDefects, Split
 from tui.workers.engine import Engine
 
 FIND_HINT = "find, ask, or type a command"
-DEBOUNCE_SECONDS = 0.12  # seconds after the last letter before a search starts
-MEANING_PAUSE = 0.15  # seconds from the keyword answer to the embedding search; Enter skips them
+# seconds after the last letter before a search starts
+DEBOUNCE_SECONDS = 0.12
+# seconds from the keyword answer to the embedding search; Enter skips them
+MEANING_PAUSE = 0.15
 
 
 class SearchBar(SaysDefects, CachedLines, Horizontal):
@@ -50,56 +53,58 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     }
     """
 
+    @dataclass
     class Found(Message):
         """An answer to the current query; `again` if only the memory changed, not the query; `late` if embeddings were
         merged into the keyword hits; `offers` are other spellings of words, if nothing was found."""
 
-        def __init__(self, answer: SearchAnswer, again: bool = False, late: bool = False) -> None:
-            super().__init__()
-            self.answer = answer
-            self.again = again
-            self.late = late
-            self.offers: Mapping[str, Sequence[str]] = {}
+        answer: SearchAnswer
+        again: bool
+        late: bool
+        offers: Mapping[str, Sequence[str]]
 
+    @dataclass
     class Cleared(Message):
         """The query is empty; `left` if the bar was closed with it."""
 
-        def __init__(self, left: bool) -> None:
-            super().__init__()
-            self.left = left
+        left: bool
 
     class Typed(Message):
         """The query changed."""
 
+    @dataclass
     class Entered(Message):
         """The user moves on to the hits; `submitted` if by Enter, which runs a command that was typed."""
 
-        def __init__(self, submitted: bool) -> None:
-            super().__init__()
-            self.submitted = submitted
+        submitted: bool
 
+    @dataclass
     class Failed(Message):
-        def __init__(self, error: MemorandaError) -> None:
-            super().__init__()
-            self.error = error
+        error: MemorandaError
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, classes="-idle")  # a class added later would restyle everything
+        # a class added later would restyle everything
+        super().__init__(id=id, classes="-idle")
         self._engine: Engine | None = None
-        self._number = 0  # of the query; answers with a lower number are dropped
-        self._answered = 0  # the number of the newest query with a visible answer
+        # of the query; answers with a lower number are dropped
+        self._number = 0
+        # the number of the newest query with a visible answer
+        self._answered = 0
         self._debounce: Timer | None = None
         self._hurry = Event()  # typing ended: search embeddings now
         self.past: Sequence[str] = ()
         """Earlier queries, newest first; up and down browse them."""
         self.completes: Callable[[], bool] = lambda: False
         """Complete the filter that is being typed; return False if there is nothing to complete."""
-        self._place = 0  # in the query history; 0 is the current text
-        self._typed = ""  # the current text while browsing the history
+        # in the query history; 0 is the current text
+        self._place = 0
+        # the current text while browsing the history
+        self._typed = ""
         self.thinking = False
         """Whether keywords have answered and embeddings are pending."""
         self._memory: Sequence[Piece] = ()
-        self._shown = ""  # the count and time of the newest answer
+        # the count and time of the newest answer
+        self._shown = ""
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
 
@@ -168,7 +173,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         idle = not self.query_text.strip()
         if idle and not self.has_class("-idle"):
             self.add_class("-idle")
-            self.call_after_refresh(self._show_idle)  # after the layout, when its width is known
+            # after the layout, when its width is known
+            self.call_after_refresh(self._show_idle)
         elif idle:
             found = self.query_one("#found", Split)
             tries = [[*self._figures, ("  ", ""), *way] for way in self._ways if way]
@@ -265,9 +271,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
 
         def show(answer: SearchAnswer | None, late: bool, more: bool = False) -> None:
             if answer is not None and wanted():
-                found = self.Found(answer, again, late)
-                if not answer.hits and not more:
-                    found.offers = seeker.spellings(query)
+                offers = seeker.spellings(query) if not answer.hits and not more else {}
+                found = self.Found(answer, again, late, offers)
                 self.app.call_from_thread(self._show_answer, found, number, more)
 
         try:
@@ -305,7 +310,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     def _say(self, figures: str) -> None:
         found = self.query_one("#found", Split)
         found.put_both((), ((f"{figures}  ", "$dim"), ("✕", "bold", "leave_search")))
-        found.refresh()  # even if the figures are equal: every answer must be seen to arrive
+        # even if the figures are equal: every answer must be seen to arrive
+        found.refresh()
 
 
 # A text that is edited where it stands: enter saves it, escape leaves it as it was, ctrl+j begins a new line.
@@ -325,12 +331,11 @@ class TextEditor(TextArea):
     }
     """
 
+    @dataclass
     class Left(Message):
         """It was left, with a text to keep, or with None."""
 
-        def __init__(self, text: str | None) -> None:
-            super().__init__()
-            self.text = text
+        text: str | None
 
     def __init__(self, text: str, column: int, line: int) -> None:
         self._start = text
@@ -349,17 +354,17 @@ class TextEditor(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         """Take the keys that mean something else here; Textual calls the base's own handler for the others."""
-        if event.key == "enter":
+        if event.key in ("enter", "ctrl+j", "shift+enter"):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Left(self._start if self.text == self._seen else self.text))
-        elif event.key in ("ctrl+j", "shift+enter"):
-            event.stop()
-            event.prevent_default()
-            self.insert("\n")
+            if event.key == "enter":
+                self.post_message(self.Left(self._start if self.text == self._seen else self.text))
+            else:
+                self.insert("\n")
 
     async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()  # the application would pass it on once more
+        # the application would pass it on once more
+        event.stop()
 
     def action_delete_to_start_of_line(self) -> None:
         """Delete to the start of the line as the person wrote it, as a shell does, not of the row."""

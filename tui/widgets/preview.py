@@ -5,22 +5,21 @@ first layer against hostile text); only citations in a text become links."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
-from rich.style import Style
 from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
-from textual.color import Color
 from textual.containers import Vertical
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -34,26 +33,26 @@ from tui.render.details import brief_lines, indexed_lines
 from tui.render.lines import StyledLine
 from tui.render.search_results import is_match_style, mark_matches
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit_cells
-from tui.theme.styles import combine_looks
-from tui.widgets.bars import CachedLines, SaysDefects
+from tui.theme.line_filters import cut_pieces, fit_cells
+from tui.widgets.bars import CachedLines, LineView, SaysDefects
 from tui.workers.engine import Engine
 
-# a wrapped line: (text, style, index of its citation or -1)
-PreviewRow = tuple[tuple[str, str, int], ...]
+# a text, its style, the index of its citation or -1
+PreviewPiece = tuple[str, str, int]
+PreviewRow = tuple[PreviewPiece, ...]
 # cells of a record's lines, which are read more easily so; other output takes all of the width
 PROSE_CELLS = 84
 # lines of a record below which its first citation is scrolled to, however low the preview is
 SCREEN_LINES = 30
-SURE_CHARACTERS = 8  # characters by which the beginning of a text is recognised
+# characters by which the beginning of a text is recognised
+SURE_CHARACTERS = 8
 # a diff's lines: no citations, break anywhere
 CODE_STYLES = frozenset(("added", "removed", "hunk", "plain"))
 
 
-class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
+class Preview(LineView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; posts `Opened` when a citation in them is followed."""
 
-    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll"
@@ -66,19 +65,14 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
+    @dataclass
     class Opened(Message):
         """A citation was followed, by Enter or a click."""
 
-        def __init__(self, citation: Citation) -> None:
-            super().__init__()
-            self.citation = citation
+        citation: Citation
 
     class Selected(Message):
         """Another citation was selected, or none; or the selected one is another after other lines came."""
-
-        def __init__(self, preview: Preview) -> None:
-            super().__init__()
-            self.preview = preview
 
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""
@@ -91,9 +85,6 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         self._starts: list[int] = []  # the first row of each line
         self._wrapped_at = 0
         self._own = ""
-        self._styles_of: dict[str, Style] = {}
-        self._strips: LRUCache[tuple[PreviewRow, int, bool, int], Strip] = LRUCache(256)
-        self._ground = Color(0, 0, 0)
 
     def show_lines(self, lines: Sequence[StyledLine], own: str = "", stay: bool = False) -> None:
         """Show these lines from the top, or with `stay` at the current scroll position; `own`, the record's own
@@ -103,7 +94,7 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         self._wrap()
         if not (stay and before == self.citations):
             self.set_reactive(Preview.selected, -1)
-            self.post_message(self.Selected(self))
+            self.post_message(self.Selected())
         if not stay:
             self.scroll_to(y=0, animate=False, force=True)
         self._refresh_changed(rows, top)
@@ -219,7 +210,7 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_selected(self) -> None:
         self.refresh()
-        self.post_message(self.Selected(self))
+        self.post_message(self.Selected())
 
     def on_blur(self) -> None:
         self.selected = -1
@@ -238,7 +229,8 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         if self.size.width != self._wrapped_at:
             self._wrap()
-            self.refresh()  # it was rendered before the resize event arrived
+            # it was rendered before the resize event arrived
+            self.refresh()
 
     def _wrap(self) -> None:
         """Wrap the lines at the current width, and find their citations."""
@@ -259,7 +251,7 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         # bypass the reactive, which would lay out the whole screen at every move of a cursor
         self.set_reactive(Preview.virtual_size, Size(1, len(self._rows)))
 
-    def _citation_pieces(self, text: str, style: str) -> list[tuple[str, str, int]]:
+    def _citation_pieces(self, text: str, style: str) -> list[PreviewPiece]:
         """Split a piece at its citations, each with its index."""
         text = visible(text)
         if "#" not in text or style in CODE_STYLES or style == "cut":
@@ -273,39 +265,19 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
             at = end
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
-    def draw_lines(self, crop: Region) -> list[Strip]:
-        """Return the visible lines; each is cached with its filtered and encoded forms until its text changes.
-
-        It bypasses Textual's rendering, as `RecordList` does: no border, padding or opacity here; a container has
-        those."""
-        if (ground := self.background_colors[1]) != self._ground:
-            self._ground = ground
-            self.notify_style_update()
-        width, height = self.size
-        thumb = self._thumb(height, round(self.scroll_offset.y))
-        strips = [self._strip(self._at(y), y in thumb, width) for y in crop.line_range]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        return [strip.crop(*crop.column_span) for strip in strips]
-
     def render_line(self, y: int) -> Strip:
-        width, height = self.size
-        top = round(self.scroll_offset.y)
-        return self._strip(self._at(y), y in self._thumb(height, top), width)
-
-    def _strip(self, row: PreviewRow, thumb: bool, width: int) -> Strip:
         """Render one line, with the scrollbar's cell at the right edge."""
-        selected = (
-            self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
-        )
+        width, height = self.size
+        row, thumb = self._at(y), y in self._thumb(height, round(self.scroll_offset.y))
+        selected = self.selected if any(index == self.selected for _, _, index in row) else -1
         place = (row, selected, thumb, width)
         if (strip := self._strips.get(place)) is None:
             segments = [
-                Segment(text, self._style("selected" if 0 <= citation == selected else name))
-                for text, name, citation in row
+                Segment(text, self.combine(*("selected" if 0 <= index == selected else look).split("+")))
+                for text, look, index in row
             ]
-            strip = Strip(segments).adjust_cell_length(width - 1, self._style(""))
-            edge = Segment("▐", self._style("rule")) if thumb else Segment(" ", self._style(""))
+            strip = Strip(segments).adjust_cell_length(width - 1, self.combine(""))
+            edge = Segment("▐", self.combine("rule")) if thumb else Segment(" ", self.combine(""))
             strip = self._strips[place] = Strip.join((strip, Strip([edge])))
         return strip
 
@@ -343,108 +315,78 @@ class Preview(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
         event.stop()
         self.scroll_relative(y=-3, animate=False, force=True)
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._styles_of.clear()
-        self._strips.clear()
 
-    def _style(self, name: str) -> Style:
-        """Return the style of a name, its transparency blended with the background; an unknown one is plain."""
-        style = self._styles_of.get(name)
-        if style is None:
-            ground = self.background_colors[1]
-            style = combine_looks(name.split("+"), self.app.theme_variables, ground, self.colors[3])
-            self._styles_of[name] = style
-        return style
-
-
-def _cut_pieces(pieces: Sequence[tuple[str, str, int]], width: int) -> list[tuple[str, str, int]]:
+def _cut_pieces(pieces: Sequence[PreviewPiece], width: int) -> list[PreviewPiece]:
     """Return the pieces in a line of `width` cells; the last piece ends with an ellipsis if it was truncated."""
     *first, (text, style, index) = pieces
     room = width - sum(cell_len(part) for part, _, _ in first)
     return [*first, (text if cell_len(text) <= room else fit_cells(text, room), style, index)]
 
 
-def _wrap_pieces(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:
-    """Wrap pieces into rows of at most `width` cells, at spaces if possible: a citation keeps its brackets."""
+def _wrap_pieces(pieces: Sequence[PreviewPiece], width: int) -> list[list[PreviewPiece]]:
+    """Wrap pieces into rows of at most `width` cells, at spaces if possible: a citation keeps its brackets. Text after
+    a label wraps beside it, not below."""
     if sum(cell_len(text) for text, _, _ in pieces) <= width:
-        return [pieces]
-    rows: list[list[tuple[str, str, int]]] = [[]]
-    left = width
-    indent = 0
-    joined = 0  # words at the end of the row that no space separates from the next one
+        return [list(pieces)]
+    label = pieces[0][1].partition("+")[0] == "label"
+    indent = min(cell_len(pieces[0][0]), width // 2) if label else 0
+    words: list[list[PreviewPiece]] = [[]]
     for text, style, index in pieces:
-        if not rows[0] and style.partition("+")[0] == "label":
-            indent = min(cell_len(text), width // 2)  # text after a label wraps beside it, not below
-        for word in _split_words(text):
-            size, spaced = cell_len(word), word.endswith(" ")
-            if size > left and word.strip():
-                word = word.rstrip() if cell_len(word.rstrip()) <= left else word
-                size = cell_len(word)
-            if size > left:
-                if rows[-1] and size <= width - indent:
-                    kept = rows[-1][-joined:] if 0 < joined < len(rows[-1]) else []
-                    taken = sum(cell_len(piece[0]) for piece in kept)
-                    if taken + size > width - indent:
-                        kept, taken = [], 0
-                    del rows[-1][len(rows[-1]) - len(kept) :]
-                    rows.append([*([(" " * indent, "", -1)] if indent else []), *kept])
-                    left = width - indent - taken
-                else:  # a word wider than a row
-                    for chunk in chop_cells(word, max(1, left)) if size > width - indent else [word]:
-                        if cell_len(chunk) > left:
-                            rows.append([])
-                            left = width
-                        rows[-1].append((chunk, style, index))
-                        left -= cell_len(chunk)
-                    joined = 0
-                    continue
-            rows[-1].append((word, style, index))
-            left -= size
-            joined = 0 if spaced else joined + 1
+        for part in re.findall("[^ ]+ *| +", text):
+            if part[0] == " ":
+                words.append([])
+            words[-1].append((part, style, index))
+            if part[-1] == " ":
+                words.append([])
+    rows: list[list[PreviewPiece]] = [[]]
+    left = width
+    for word in filter(None, words):
+        text = "".join(part for part, _, _ in word)
+        while (size := cell_len(text.rstrip() or text)) > left:
+            fits = bool(rows[-1]) and size <= width - indent  # the next row
+            if not fits and left > 0:
+                end = len(chop_cells(text, left)[0])
+                rows[-1] += cut_pieces(word, 0, end)
+                word, text = cut_pieces(word, end, len(text)), text[end:]
+            rows.append([(" " * indent, "", -1)] if fits and indent else [])
+            left = width - indent * fits
+        rows[-1] += word if cell_len(text) <= left else cut_pieces(word, 0, len(text.rstrip()))
+        left -= cell_len(text)
     return rows
-
-
-def _split_words(text: str) -> list[str]:
-    """Split a text into words, each with its trailing spaces."""
-    words, start = [], 0
-    for at in range(1, len(text)):
-        if text[at - 1] == " " and text[at] != " ":
-            words.append(text[start:at])
-            start = at
-    words.append(text[start:])
-    return words
 
 
 # The preview pane: the record under the cursor, and the history of citations followed from it.
 
 # cells of a line that says how much of a file a commit changed
 LEAST_DIFF_CELLS, MOST_DIFF_CELLS = 40, 100
-DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
+# seconds on a commit before git is run for its diff
+DIFF_DELAY = 0.1
 NOT_HERE: list[StyledLine] = [[("It is not here any more.", "dim")]]
 
 
 class PreviewPane(SaysDefects, CachedLines, Vertical):
     """Shows `record`; None if there is none, or a text is shown instead."""
 
+    @dataclass
     class Failed(Message):
         """A citation could not be opened."""
 
-        def __init__(self, error: MemorandaError) -> None:
-            super().__init__()
-            self.error = error
+        error: MemorandaError
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
-        self.record: Any = None  # the record, the step or the entry that is shown
+        # the record, the step or the entry that is shown
+        self.record: Any = None
         self.reading_out = False  # whether it shows a verb's output
         self._described: list[StyledLine] | None = None  # the description when it was shown
         self.before: Sequence[StyledLine] = ()  # lines above the record
         self._marker: WordMarker | None = None  # of the search's words
-        self._start = 0  # the character of a turn that the passage found begins at
+        # the character of a turn that the passage found begins at
+        self._start = 0
         # (record, its selected citation)
-        self._trail: list[tuple[Any, int]] = []  # back: those left by following citations
+        # back: those left by following citations
+        self._trail: list[tuple[Any, int]] = []
         self._ahead: list[tuple[Any, int]] = []  # forward: those left by going back
         self._timer: Timer | None = None
 
@@ -486,18 +428,23 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         if entry.slow:
             if not again:
                 self.preview.show_lines([[("…", "dim")]])
-            self._describe_entry(entry)
+            self._read_apart(entry.describe, partial(self._show_entry_lines, entry))
         else:
             self.preview.show_lines(entry.describe(), stay=again)
 
-    @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe an entry")
-    def _describe_entry(self, entry: Any) -> None:
+    @work(thread=True, exclusive=True, exit_on_error=False, description="read what takes longer than a frame")
+    def _read_apart(
+        self, read: Callable[[], list[StyledLine]], show: Callable[[list[StyledLine]], None], problem: str = ""
+    ) -> None:
+        """Read lines on a worker, then show them."""
         try:
-            lines = entry.describe()
+            lines = read()
+        except NotFound:
+            lines = NOT_HERE
         except MemorandaError as error:
-            lines = [[(visible(str(error)), "warning")]]
+            lines = [[(visible(f"{problem}{error}"), "dim" if problem else "warning")]]
         if self.engine is not None and not self.engine.is_closed:
-            self.app.call_from_thread(self._show_entry_lines, entry, lines)
+            self.app.call_from_thread(show, lines)
 
     def _show_entry_lines(self, entry: Any, lines: list[StyledLine]) -> None:
         if entry is self.record:
@@ -507,7 +454,8 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         """Show a verb's output; its citations can be followed."""
         self.tell([[(line, "")] for line in lines])
         if focus:
-            self.screen.set_focus(self.preview)  # now, or the record at the list's cursor would replace it
+            # now, or the record at the list's cursor would replace it
+            self.screen.set_focus(self.preview)
 
     def tell(self, lines: list[StyledLine]) -> None:
         """Show lines that belong to no record, until a cursor moves."""
@@ -586,59 +534,43 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         self.open(event.citation)
 
     def _show_record(self, record: Record | Step, again: bool = False) -> None:
+        """Show a record; one that takes longer than a frame, since all later changes or a file is read for it, in short
+        until its description is there. The lists may still show one that another process purged, or one of the past."""
         assert self.engine is not None
-        self.record = record
-        slow = isinstance(
-            record, Checkpoint | Chunk | Proposal
-        )  # takes longer than a frame: reads all later changes, or a file
-        if slow and again:
-            self._describe(record)
-            return
-        lines = None if slow else self._all_of(record)
-        if again and lines == self._described:
-            return  # a commit's diff stays as well
-        self._described = lines
-        if self._timer is not None:
-            self._timer.stop()
+        self.record, read_all = record, None
         if isinstance(record, Checkpoint | Chunk | Proposal):
+            show = partial(self._add_description, record)
+            read_all = partial(self._read_apart, partial(self.engine.describe_apart, record), show)
+            if again:
+                read_all()
+                return
             lines = brief_lines(record)
             if isinstance(record, Chunk):
                 lines += [[], *indexed_lines(record)]
-            self.preview.show_lines(self._compose_lines(lines), record.citation)
-            self.preview.show_match()
-            self._describe(record)
-            return
-        self.preview.show_lines(self._compose_lines(lines or []), getattr(record, "citation", ""), stay=again)
-        if not again and not self.before:
+        else:
+            try:
+                lines = self.engine.describe(record)
+            except NotFound:
+                lines = NOT_HERE
+            if again and lines == self._described:
+                return  # a commit's diff stays as well
+        self._described = lines
+        if self._timer is not None:
+            self._timer.stop()
+        self.preview.show_lines(self._compose_lines(lines), getattr(record, "citation", ""), stay=again)
+        if read_all is not None or not (again or self.before):
             self.preview.show_match(*self._passage(record))
-        if isinstance(record, Commit):
+        if read_all is not None:
+            read_all()
+        elif isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
     def _passage(self, record: Record | Step) -> tuple[int, int]:
         """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
         if not self._start or not isinstance(record, Turn):
             return 0, 0
-        return 1 + record.text.count("\n", 0, self._start), self._start - record.text.rfind(
-            "\n", 0, self._start
-        ) - 1
-
-    def _all_of(self, record: Record | Step) -> list[StyledLine]:
-        """Describe a record. The lists may still show one that another process purged, or one of the past."""
-        assert self.engine is not None
-        try:
-            return self.engine.describe(record)
-        except NotFound:
-            return NOT_HERE
-
-    @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe a checkpoint")
-    def _describe(self, record: Record) -> None:
-        assert self.engine is not None
-        try:
-            lines = self.engine.describe_apart(record)
-        except NotFound:
-            lines = NOT_HERE
-        if not self.engine.is_closed:
-            self.app.call_from_thread(self._add_description, record, lines)
+        before = record.text[: self._start]
+        return 1 + before.count("\n"), len(before) - before.rfind("\n") - 1
 
     def _add_description(self, record: Record, lines: list[StyledLine]) -> None:
         if record is self.record:
@@ -650,17 +582,11 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
     def _compose_lines(self, lines: list[StyledLine]) -> list[StyledLine]:
         return [*self.before, *(mark_matches(lines, self._marker) if self._marker is not None else lines)]
 
-    @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
     def _read_diff(self, commit: Commit) -> None:
         assert self.engine is not None
-        try:
-            lines = self.engine.diff(
-                commit, max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1))
-            )
-        except MemorandaError as error:
-            lines = [[(f"No diff: {error}", "dim")]]
-        if not self.engine.is_closed:
-            self.app.call_from_thread(self._add_diff, commit, lines)
+        cells = max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1))
+        read = partial(self.engine.diff, commit, cells)
+        self._read_apart(read, partial(self._add_diff, commit), "No diff: ")
 
     def _add_diff(self, commit: Commit, lines: list[StyledLine]) -> None:
         if isinstance(self.record, type(commit)) and commit.citation == self.record.citation and lines:

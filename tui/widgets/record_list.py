@@ -7,6 +7,7 @@ the selected one keeps its line on the screen."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from rich.segment import Segment
@@ -15,26 +16,26 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.color import Color
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from tui.input.key_table import LIST_KEYS
 from tui.theme.escape import visible
-from tui.theme.styles import combine_looks
-from tui.widgets.bars import CachedLines
+from tui.widgets.bars import LineView
 
 # What a list shows: the snapshot that it asks for rows, and which of them the cursor can select.
 
-MOST_HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
+# headings in a row to skip at most, so that a key never walks a million rows
+MOST_HEADINGS = 8
 
-NEXT_ROWS = 20  # rows below one that is gone among which the next is looked for
+# rows below one that is gone among which the next is looked for
+NEXT_ROWS = 20
 
-MOST_WALKED = 20_000  # rows that are searched for a heading at most, which takes 20 ms
+# rows that are searched for a heading at most, which takes 20 ms
+MOST_WALKED = 20_000
 
 RowPairs = Sequence[tuple[str, str]]
 
@@ -124,12 +125,12 @@ FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
 RIGHT_BUTTON = 3  # the mouse's right button
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
+ROW_LOOKS = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
 
 
-class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False):
+class RecordList(LineView, can_focus=True, inherit_bindings=False):
     """A list of records with one cursor; posts `Highlighted` when it moves and `Chosen` when a record is opened."""
 
-    ALLOW_SELECT = False
     BINDING_GROUP_TITLE = "List"
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key.keys, key.action, key.help, show=False, id=key.id, tooltip=key.help) for key in LIST_KEYS),
@@ -143,10 +144,10 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
     GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "›", "»")
     """The cell at the left edge: none, a cursor without focus, the cursor; the same for a marked row."""
 
+    @dataclass
     class RowMessage(Message):
-        def __init__(self, record_list: RecordList, key: Hashable) -> None:
-            super().__init__()
-            self.record_list, self.key = record_list, key
+        record_list: RecordList
+        key: Hashable
 
         @property
         def control(self) -> RecordList:
@@ -190,14 +191,11 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
-        self._ground = Color(0, 0, 0)
-        self._strips: LRUCache[tuple[int, int, int, int], Sequence[Strip]] = LRUCache(256)
         self._texts: LRUCache[tuple[int, int, int], Sequence[RowPairs]] = LRUCache(256)
         self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = (
             (),
             (),
         )  # (of what, row and line for each y)
-        self._styles_of: dict[tuple[int, str], Style] = {}
 
     @property
     def marks(self) -> Set[Hashable]:
@@ -288,10 +286,12 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
                 anchor = rows.index_of(old.key(top)) if top < len(old) else None
                 scroll = top if anchor is None else anchor
         if top == 0 and cursor < max(1, self._height):
-            scroll = 0  # at the top, show new rows as they arrive
+            # at the top, show new rows as they arrive
+            scroll = 0
         self.cursor_index = selectable_from(self.rows, cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
-        if self._marks:  # actions must not apply to rows that are no longer shown
+        # actions must not apply to rows that are no longer shown
+        if self._marks:
             self.marks = rows.keys_present(self._marks)
         if self.is_mounted:
             self._measure()
@@ -371,7 +371,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
 
     def on_focus(self) -> None:
         self._refresh_row(self.cursor_index)
-        self.call_after_refresh(self._show_cursor)  # a list that was hidden may have got other rows
+        # a list that was hidden may have got other rows
+        self.call_after_refresh(self._show_cursor)
 
     def _show_cursor(self) -> None:
         if self.cursor_index is not None and self._height and self.line_of(self.cursor_index) is None:
@@ -388,7 +389,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self.cursor_index, self.cursor_key = target, self.rows.key(target)
         if self.app.animation_level == "none":
             self._end_flash(self._flashing.copy())
-        above = target  # show the headings above the first row too
+        # show the headings above the first row too
+        above = target
         while above > 0 and target - above < MOST_HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
         top = self._top if scroll is None else max(0, min(scroll, self._top_for(len(self.rows) - 1)))
@@ -459,7 +461,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self._width = self.scrollable_content_region.width
         size = len(self.rows or ())
         last = self._top_for(size - 1) if size and self._height else 0
-        if last and not self.show_vertical_scrollbar:  # it comes, and takes its width from the rows
+        # it comes, and takes its width from the rows
+        if last and not self.show_vertical_scrollbar:
             self._width -= self.styles.scrollbar_size_vertical
             last = self._top_for(size - 1)
         self.virtual_size = Size(1, last + self._height if last else min(size, self._height))
@@ -473,7 +476,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         cursor = self.cursor_index if self.has_focus or self.line_of(self.cursor_index) is not None else None
         self._height = self.scrollable_content_region.height
         self._measure()
-        self.refresh()  # it may have been drawn with its new size already, but with as many rows as before
+        # it may have been drawn with its new size already, but with as many rows as before
+        self.refresh()
         if cursor is not None:
             self._move_to(cursor)
 
@@ -506,24 +510,9 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         self._flashing -= keys
         self._refresh_keys(keys)
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._styles_of.clear()
-        self._strips.clear()
-
     def draw_lines(self, crop: Region) -> list[Strip]:
-        """Return the visible lines from the cache, where each keeps its filtered and encoded forms.
-
-        Textual's own rendering creates new strips after a scroll; here a line that only moved costs nothing. Therefore
-        no border, padding or opacity here: a container has those."""
         self._width = self.scrollable_content_region.width
-        if (ground := self.background_colors[1]) != self._ground:
-            self._ground = ground
-            self.notify_style_update()
-        strips = [self.render_line(y) for y in crop.line_range]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        return [strip.crop(*crop.column_span) for strip in strips]
+        return super().draw_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         width, rows = self._width, self.rows
@@ -538,7 +527,8 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
             key = rows.key(index)
             state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
         place = (index, width, state, self._generation)
-        if (strips := self._strips.get(place)) is None:
+        strips: Sequence[Strip] | None = self._strips.get(place)
+        if strips is None:
             strips = self._strips[place] = [
                 self._strip(number, pairs, state) for number, pairs in enumerate(self._lines_of_row(index))
             ]
@@ -557,11 +547,5 @@ class RecordList(CachedLines, ScrollView, can_focus=True, inherit_bindings=False
         return Strip([line]).adjust_cell_length(self._width, line.style)
 
     def _style(self, state: int, name: str) -> Style:
-        """Return the style of class `name` in a row of `state`, blended here, since component classes do not know their
-        row."""
-        if (style := self._styles_of.get((state, name))) is None:
-            bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
-            layers = [layer for bit, layer in bits if state & bit]
-            style = combine_looks((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
-            self._styles_of[state, name] = style
-        return style
+        """Return the style of a look in a row of `state`."""
+        return self.combine(*(look for bit, look in ROW_LOOKS if state & bit), name)
