@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from store.search.query_parser import filter_spans
@@ -11,10 +11,12 @@ from tui.render.lines import KIND_GLYPHS, writer_name
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 
-FOLDED_CELLS = 4  # cells of the sign for chips that are folded
+# cells of the sign for chips that are folded
+FOLDED_CELLS = 4
 CHOSEN_STYLE = "bold reverse"
 CHIP_DIM = "$dim"
-WRITER_FIELDS = ("origin", "actor", "asker")  # fields of the view that hold who wrote something
+# fields of the view that hold who wrote something
+WRITER_FIELDS = ("origin", "actor", "asker")
 
 
 class FacetChoice(NamedTuple):
@@ -38,27 +40,33 @@ class Facet(NamedTuple):
     total: int | None = None
 
 
-def counted_facet(field: str, name: str, rows: Iterable[tuple[str, int]]) -> Facet:
-    """Return the facet of (value, number) rows, the value itself as its word."""
-    choices = [FacetChoice(value, value.replace("_", " "), count) for value, count in rows if count]
-    return Facet(field, name, tuple(choices), sum(one.number or 0 for one in choices))
+def counted_facet(
+    field: str,
+    name: str,
+    rows: Iterable[tuple[str, int]],
+    word: Callable[[str], str] = lambda value: value.replace("_", " "),
+) -> Facet:
+    """Return the facet of (value, number) rows, each with its `word`: the value itself, if nothing else is given."""
+    counts = {value: count for value, count in rows if count}
+    choices = tuple(FacetChoice(value, word(value), count) for value, count in counts.items())
+    return Facet(field, name, choices, sum(counts.values()))
 
 
 def writer_facet(field: str, rows: Iterable[tuple[str, int]]) -> Facet:
     """Return the facet of (origin, number) rows."""
-    choices = [FacetChoice(origin, writer_name(origin), count) for origin, count in rows if count]
-    return Facet(field, "Written by", tuple(choices), sum(one.number or 0 for one in choices))
+    return counted_facet(field, "Written by", rows, writer_name)
 
 
 def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list[Piece]:
     """Return the chips of a facet, the chosen chip inverse with a cross, and a chip for each other active filter
     of `narrowed` (field → value). Chips for which there is no `room` are folded into `+2`."""
     chosen = narrowed.get(facet.field)
-    others = [(field, value) for field, value in narrowed.items() if field != facet.field]
     total = "" if facet.total is None else f" {facet.total:,}"
     pieces: list[Piece] = [(f" All{total} ", "" if narrowed else CHOSEN_STYLE, "show_all")]
-    for field, value in others:
-        pieces += [(" ", ""), (f" {_filter_words(field, str(value))} × ", CHOSEN_STYLE, f"only_by({field!r}, '')")]
+    for field, value in narrowed.items():
+        if field != facet.field:
+            words = _filter_words(field, str(value))
+            pieces += [(" ", ""), (f" {words} × ", CHOSEN_STYLE, f"only_by({field!r}, '')")]
     listed = list(facet.choices)
     if chosen is not None and all(one.value != chosen for one in listed):
         listed.append(FacetChoice(str(chosen), _filter_words(facet.field, str(chosen))))
@@ -91,17 +99,10 @@ def _draw_chip(field: str, one: FacetChoice, chosen: bool) -> list[Piece]:
 
 def _filter_words(field: str, value: str) -> str:
     """Return the words of a filter's chip; of a search as it is typed."""
-    if field.endswith(":"):
-        return f"{field}{value}"
-    if field == "words":
-        return f"“{value}”"
-    return (
-        writer_name(value)
-        if field in WRITER_FIELDS
-        else f"#{value}"
-        if field == "tag"
-        else value.replace("_", " ")
-    )
+    if field in WRITER_FIELDS:
+        return writer_name(value)
+    forms = {"words": f"“{value}”", "tag": f"#{value}"}
+    return f"{field}{value}" if field.endswith(":") else forms.get(field, value.replace("_", " "))
 
 
 def next_choice(facet: Facet, now: object) -> str | None:
@@ -130,37 +131,32 @@ OTHER_STATES = (
     *("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any"),
     *("holds", "moved", "changed", "gone"),
 )
-SEARCHED_STATES = (
-    "stale",
-    "low",
-    "aging",
-    "pinned",
-    "superseded",
-    "forgotten",
-)  # of the facets, those that `is:` knows
+# of the facets, those that `is:` knows
+SEARCHED_STATES = ("stale", "low", "aging", "pinned", "superseded", "forgotten")
 OFFERED_COMPLETIONS = 6  # completions shown at a time
+
+
+def _field_of(filter: str) -> str:
+    """Return the field of a filter as it is typed."""
+    name = f"{filter.partition(':')[0].lower()}:"
+    return FILTER_SYNONYMS.get(name, name)
 
 
 def filters_in_query(query: str) -> dict[str, str]:
     """Return the filters of a query: field → value."""
-    found: dict[str, str] = {}
-    for start, end in filter_spans(query):
-        name, _, value = query[start:end].partition(":")
-        found[FILTER_SYNONYMS.get(f"{name.lower()}:", f"{name.lower()}:")] = value.strip('"')
-    return found
+    typed = [query[start:end] for start, end in filter_spans(query)]
+    return {_field_of(filter): filter.partition(":")[2].strip('"') for filter in typed}
 
 
 def narrow_query(query: str, filters: Mapping[str, str]) -> str:
     """Return a query with these filters in place of its own filters of equal fields; an empty value removes a
     filter."""
     for start, end in reversed(filter_spans(query)):
-        name = f"{query[start:end].partition(':')[0].lower()}:"
-        if FILTER_SYNONYMS.get(name, name) in filters:
+        if _field_of(query[start:end]) in filters:
             query = f"{query[:start]} {query[end:]}"
-    words = [
-        f'{field}"{value}"' if " " in value else f"{field}{value}" for field, value in filters.items() if value
-    ]
-    return " ".join([*query.split(), *words])
+    return " ".join(
+        [*query.split(), *(f"{field}{_quote_value(value)}" for field, value in filters.items() if value)]
+    )
 
 
 def found_kinds(counts: Mapping[str, int], counted: bool = True) -> Facet:
@@ -181,23 +177,17 @@ def search_facets(
 ) -> list[Facet]:
     """Return by what a search can be narrowed: by the facets of the facts, the number of records of each kind, the
     `tags` of all kinds, and whoever wrote anything, also the `authors` of commits; how much that is is not counted."""
-    fields = {"state": STATE_FILTER, "domain": "domain:", "origin": WRITER_FILTER, "tag": "tag:"}
-    found = [found_kinds(counts)]
-    for facet in facts:
-        choices = facet.choices
-        if facet.field == "state":
-            choices = tuple(
-                one._replace(value=one.word.casefold()) for one in facet.choices if one.value in SEARCHED_STATES
-            ) + _uncounted_choices(OTHER_STATES)
-        elif facet.field == "tag":
-            choices = tuple(FacetChoice(tag, tag, number) for tag, number in tags)
-        elif facet.field == "origin":
-            wrote = {one.value.casefold() for one in choices}
-            choices = tuple(one._replace(number=None) for one in choices)
-            choices += _uncounted_choices([name for name in authors if name.casefold() not in wrote])
-        found.append(facet._replace(field=fields[facet.field], choices=choices))
+    state, domain, origin, tag = facts
+    states = [one._replace(value=one.word.casefold()) for one in state.choices if one.value in SEARCHED_STATES]
+    writers = [one._replace(number=None) for one in origin.choices]
+    wrote = {one.value.casefold() for one in writers}
+    others = [name for name in authors if name.casefold() not in wrote]
     return [
-        *found,
+        found_kinds(counts),
+        state._replace(field=STATE_FILTER, choices=(*states, *_uncounted_choices(OTHER_STATES))),
+        domain._replace(field="domain:"),
+        origin._replace(field=WRITER_FILTER, choices=(*writers, *_uncounted_choices(others))),
+        tag._replace(field="tag:", choices=tuple(FacetChoice(name, name, number) for name, number in tags)),
         *(
             Facet(field, field[:-1].capitalize(), _uncounted_choices(values))
             for field, values in TIME_EXAMPLES.items()

@@ -11,19 +11,30 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len, chop_cells
 from textual.cache import LRUCache
 
 from store.base.clock import format_age, format_local_time, from_ms
-from store.base.models import Checkpoint, Commit, Decision, Fact, GlobalFact, Proposal, Record, Step, Summary, Task
-from store.base.vocabulary import unpack_key
+from store.base.models import (
+    Checkpoint,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    GlobalFact,
+    Proposal,
+    Record,
+    Step,
+    Summary,
+    Task,
+)
 from store.database.database import KEYS_PER_CHUNK, pack_integers
 from store.memory import Memory
-from store.search.lookup import key_of_record
+from store.search.lookup import kind_of_record
 from store.search.results import Hit
 from store.text.fence import is_suspicious
 from tui.render.lines import (
@@ -34,6 +45,7 @@ from tui.render.lines import (
     ORDER_WARNING,
     TASK_GLYPHS,
     WARNING_SIGN,
+    StyledLine,
     fact_badge,
     format_count,
     looks_like_order,
@@ -43,13 +55,14 @@ from tui.render.lines import (
 )
 from tui.render.search_results import densest_mark
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit_cells
+from tui.theme.line_filters import cut_pieces, fit_cells
 
 # Lay out a row of a list: a glyph, a text wrapped on a few lines, a note at the right edge, and a dim second part.
 
-RowLine = list[tuple[str, str]]
+RowLine = StyledLine
 TEXT_LINES = 2  # lines of a text in a list
-LEAST_TEXT_CELLS = 12  # cells of text below which the note is left out
+# cells of text below which the note is left out
+LEAST_TEXT_CELLS = 12
 
 
 def wrap_text(text: str, first: int, rest: int, most: int = TEXT_LINES) -> list[str]:
@@ -124,61 +137,22 @@ def heading_line(name: str, reason: str, width: int) -> RowLine:
 
 PAGE_ROWS = 64
 CACHED_PAGES = 24
-NEAR_ROWS = 4096  # rows near a position that are searched before all others
-MOST_UNDOS = 6  # undos and redos of one another, beyond which the first step is not looked for
+# rows near a position that are searched before all others
+NEAR_ROWS = 4096
+# undos and redos of one another, beyond which the first step is not looked for
+MOST_UNDOS = 6
 # cells of a list from which on the timeline shows times, and the context its whole reasons
 WIDE_LIST = 64
-ROOMY_LIST = 86  # … facts their domain and who wrote them, and other lists dates instead of ages
+# … facts their domain and who wrote them, and other lists dates instead of ages
+ROOMY_LIST = 86
 
 RecordReader = Callable[[Sequence[int]], "Mapping[int, Any]"]
 RowHeading = tuple[int, str, str]
 
 
-class Pages:
-    """Records by key, loaded by pages on demand."""
-
-    def __init__(self, keys: Sequence[int], read: RecordReader) -> None:
-        self.keys = keys
-        self.read = read
-        self._pages: LRUCache[int, Mapping[int, Any]] = LRUCache(CACHED_PAGES)
-
-    def clear(self) -> None:
-        """Reload every page on its next use."""
-        self._pages.clear()
-
-    def record(self, index: int) -> Any:
-        """Return the record at `index`; None if it was deleted since the order was read."""
-        number = index // PAGE_ROWS
-        page = self._pages.get(number)
-        if page is None:
-            page = self.read(self.keys[number * PAGE_ROWS : (number + 1) * PAGE_ROWS])
-            self._pages[number] = page
-        return page.get(self.keys[index])
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        """Return the keys that are in the list; takes 50 ms for a million rows."""
-        return frozenset(keys).intersection(self.keys)
-
-    def find_index(self, key: Hashable, near: int) -> int | None:
-        """Return the index of a key: search near `near`, then at both ends, where new rows are, then everywhere, which
-        takes 20 ms for a million rows."""
-        size = len(self.keys)
-        for start, stop in (
-            (near - NEAR_ROWS, near + NEAR_ROWS),
-            (0, NEAR_ROWS),
-            (size - NEAR_ROWS, size),
-            (0, size),
-        ):
-            try:
-                return self.keys.index(key, max(0, start), stop)
-            except ValueError:
-                continue
-        return None
-
-
 class KeyedRows:
-    """Records in the order of `keys`, each drawn by `draw(record, width)` as lines, below headings: (index among the
-    keys of its first record, its name, why it stands apart)."""
+    """Records in the order of `keys`, loaded by pages on demand, each drawn by `draw(record, width)` as lines, below
+    headings: (index among the keys of its first record, its name, why it stands apart)."""
 
     near = 0
     """The cursor's index, here or in the rows that these replace: a key is first searched near it."""
@@ -190,16 +164,14 @@ class KeyedRows:
         draw: Callable[[Any, int], list[RowLine]],
         headings: Sequence[RowHeading] = (),
     ) -> None:
-        self._pages = Pages(keys, read)
-        self._draw = draw
+        self.keys = keys
         self.headings = headings
+        self._read, self._draw = read, draw
+        self._pages: LRUCache[int, Mapping[int, Any]] = LRUCache(CACHED_PAGES)
         self._rows_of_headings = array("q", [first + number for number, (first, _, _) in enumerate(headings)])
 
-    @property
-    def keys(self) -> Sequence[int]:
-        return self._pages.keys
-
     def drop_pages(self) -> None:
+        """Reload every page on its next use."""
         self._pages.clear()
 
     def __len__(self) -> int:
@@ -210,111 +182,131 @@ class KeyedRows:
 
     def key(self, index: int) -> Hashable:
         heading = self._heading(index)
-        return self.keys[self._entry(index)] if heading is None else ("heading", self.headings[heading][1])
+        return self.keys[self._entry(index)] if heading is None else ("heading", heading[1])
 
     def index_of(self, key: Hashable) -> int | None:
+        """Return the row of a key: search near `near`, then at both ends, where new rows are, then everywhere, which
+        takes 20 ms for a million rows."""
         if isinstance(key, tuple) and key[0] == "heading":  # a citation is a tuple as well
             names = [name for _, name, _ in self.headings]
             return self._rows_of_headings[names.index(key[1])] if key[1] in names else None
-        found = self._pages.find_index(key, self._entry(self.near))
-        return None if found is None else self._row_of_entry(found)
-
-    def _row_of_entry(self, entry: int) -> int:
-        """Return the row of an entry: its index plus the number of headings above it."""
-        return entry + bisect_right(self.headings, entry, key=lambda heading: heading[0])
+        size, near = len(self.keys), self._entry(self.near)
+        ends = ((0, NEAR_ROWS), (size - NEAR_ROWS, size), (0, size))
+        for start, stop in ((near - NEAR_ROWS, near + NEAR_ROWS), *ends):
+            try:
+                entry = self.keys.index(key, max(0, start), stop)
+            except ValueError:
+                continue
+            return entry + bisect_right(self.headings, entry, key=lambda heading: heading[0])
+        return None
 
     def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return self._pages.keys_present(keys)
+        """Return the keys that are in the list; takes 50 ms for a million rows."""
+        return frozenset(keys).intersection(self.keys)
 
     def record(self, index: int) -> Any:
         """Return the record of a row; None for a heading, or if it was deleted since the order was read."""
-        return None if self._heading(index) is not None else self._pages.record(self._entry(index))
+        if self._heading(index) is not None:
+            return None
+        entry = self._entry(index)
+        number = entry // PAGE_ROWS
+        page = self._pages.get(number)
+        if page is None:
+            page = self._read(self.keys[number * PAGE_ROWS : (number + 1) * PAGE_ROWS])
+            self._pages[number] = page
+        return page.get(self.keys[entry])
 
     def lines(self, index: int, width: int) -> list[RowLine]:
-        heading = self._heading(index)
-        if heading is not None:
-            _, name, reason = self.headings[heading]
-            return [heading_line(name, reason, width)]
-        record = self._pages.record(self._entry(index))
+        if (heading := self._heading(index)) is not None:
+            return [heading_line(heading[1], heading[2], width)]
+        record = self.record(index)
         return [[("  …", "dim")]] if record is None else self._draw(record, width)
 
-    def _heading(self, index: int) -> int | None:
+    def _heading(self, index: int) -> RowHeading | None:
         place = bisect_right(self._rows_of_headings, index) - 1
-        return place if place >= 0 and self._rows_of_headings[place] == index else None
+        return self.headings[place] if place >= 0 and self._rows_of_headings[place] == index else None
 
     def _entry(self, index: int) -> int:
         return index - bisect_right(self._rows_of_headings, index)
 
 
-def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[RowLine]:
-    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too, where the text leaves the room. A
-    stale fact stands out, a global one is marked by the word."""
-    fact = shown.own if isinstance(shown, GlobalFact) else shown
-    badge = fact_badge(fact, now)
-    style = badge_style(badge)
-    age = f"{format_age(now, fact.last_confirmed_at):>5}"
-    text, about = visible(fact.fact), f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · "
-    if width < ROOMY_LIST or cell_len(text) + cell_len(about) + len(age) + 3 > width:
-        about = ""
-    word = "" if fact.status == "active" else f"{FACT_BADGES[badge][1]} "
-    look = "title" if badge == "stale" else "" if fact.status == "active" else "dim"
-    note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
-    if doubt := doubt_badge(fact):
-        note.insert(0, doubt)
-    if is_suspicious(fact.fact):
-        note.insert(0, (f"{WARNING_SIGN} ", "warning"))
-    if fact is not shown:
-        note.insert(0, ("global · " if about else "global ", "accent"))
-    return row_lines([(f"{FACT_BADGES[badge][0]} ", style)], text, look, note, width)
+def record_glyph(record: Record, now: str) -> tuple[str, str]:
+    """Return the glyph of a record, and its look."""
+    if isinstance(record, Fact):
+        badge = fact_badge(record, now)
+        return FACT_BADGES[badge][0], f"glyph-{badge}"
+    if isinstance(record, Proposal):
+        return (
+            (WARNING_SIGN, "warning") if looks_like_order(record) else (KIND_GLYPHS["proposal"], "glyph-proposed")
+        )
+    kind = kind_of_record(record)
+    return KIND_GLYPHS[kind], "glyph-record" if kind == "decision" else "dim"
+
+
+def doubt_badge(record: Record) -> tuple[str, str] | None:
+    """Return the mark of a record whose evidence moved, changed or is gone: the axis beside its age."""
+    if not isinstance(record, Fact | Decision) or record.evidence_state not in DOUBTFUL_STATES:
+        return None
+    glyph, word = EVIDENCE_BADGES[record.evidence_state]
+    return (f"{glyph} {word} ", f"evidence-{record.evidence_state}") if record.status == "active" else None
+
+
+def _warnings(record: Record, text: str) -> RowLine:
+    """Return what stands before the note of a record: that its text looks like an order, and what is doubtful."""
+    doubt = doubt_badge(record)
+    return [*([(f"{WARNING_SIGN} ", "warning")] if is_suspicious(text) else []), *([doubt] if doubt else [])]
+
+
+def join_note(*parts: str) -> str:
+    """Join the parts of a note that are not empty."""
+    return " · ".join(filter(None, parts))
 
 
 def draw_record(record: Any, width: int, now: str) -> list[RowLine]:
     """Draw a record of any kind, by what it is."""
     if isinstance(record, Fact | GlobalFact):
-        return fact_lines(record, now, width)
+        return fact_lines(record, width, now)
     if isinstance(record, Proposal):
         return proposal_lines(record, width, now)
     return task_lines(record, width, now) if isinstance(record, Task) else entry_lines(record, width)
 
 
-def doubt_badge(record: Fact | Decision) -> tuple[str, str] | None:
-    """Return the mark of a record whose evidence moved, changed or is gone: the axis beside its age."""
-    if record.evidence_state not in DOUBTFUL_STATES or record.status != "active":
-        return None
-    glyph, word = EVIDENCE_BADGES[record.evidence_state]
-    return f"{glyph} {word} ", f"evidence-{record.evidence_state}"
-
-
-def badge_style(badge: str) -> str:
-    """Return the look of a fact's badge."""
-    return f"glyph-{badge}"
+def fact_lines(shown: Fact | GlobalFact, width: int, now: str) -> list[RowLine]:
+    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too, where the text leaves the room. A
+    stale fact stands out, a global one is marked by the word."""
+    fact = shown.own if isinstance(shown, GlobalFact) else shown
+    glyph, style = record_glyph(fact, now)
+    stale, active = style == "glyph-stale", fact.status == "active"
+    age = f"{format_age(now, fact.last_confirmed_at):>5}"
+    text, about = visible(fact.fact), f"{fact.domain.replace('_', ' ')} · {visible(writer_name(fact.origin))} · "
+    if width < ROOMY_LIST or cell_len(text) + cell_len(about) + len(age) + 3 > width:
+        about = ""
+    word = "" if active else f"{FACT_BADGES[fact.status][1]} "
+    note = [*_warnings(fact, fact.fact), (f"{word}{about}", "dim"), (age, style if stale else "dim")]
+    if fact is not shown:
+        note.insert(0, ("global · " if about else "global ", "accent"))
+    look = "title" if stale else "" if active else "dim"
+    return row_lines([(f"{glyph} ", style)], text, look, note, width)
 
 
 def entry_lines(record: Record, width: int, links: str = "") -> list[RowLine]:
     """Draw an entry of the timeline: glyph, text, its citation and a label at the right edge; below, what a decision
     chose, what a commit's message says and how a conversation ended."""
-    kind = unpack_key(key_of_record(record))[0]
+    glyph, style = record_glyph(record, "")
     text, extra = summarize_record(record)
     gone = (isinstance(record, Decision) and record.status != "active") or (
         isinstance(record, Commit) and not record.reachable
     )
-    time = (
-        datetime.fromisoformat(record_time(record)).astimezone().strftime("%H:%M") if width >= ROOMY_LIST else ""
-    )
-    label = "" if isinstance(record, Summary) or (isinstance(record, Decision) and not gone) else extra
-    note = " · ".join(filter(None, (label if width >= WIDE_LIST or gone else "", links, record.citation, time)))
+    plain = gone or (width >= WIDE_LIST and not isinstance(record, Decision | Summary))
+    time = f"{record.created:%H:%M}" if width >= ROOMY_LIST else ""
+    note = visible(join_note(extra if plain else "", links, record.citation, time))
     second = _first_paragraph(record) if isinstance(record, Commit) else ""
     if isinstance(record, Decision | Summary):
         second = record.chosen if isinstance(record, Decision) else record.outcome
-    look = "dim" if gone or kind == "event" else "title" if kind == "decision" else ""
-    glyph = (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "dim")
+    look = "dim" if gone or isinstance(record, Event) else "title" if isinstance(record, Decision) else ""
+    notes = [*_warnings(record, f"{text}\n{second}"), (note, "accent" if links else "dim")]
     below = [] if gone else [(visible(second), "dim")]
-    notes = [(visible(note), "accent" if links else "dim")]
-    if isinstance(record, Decision) and (doubt := doubt_badge(record)):
-        notes.insert(0, doubt)
-    if is_suspicious(f"{text}\n{second}"):
-        notes.insert(0, (f"{WARNING_SIGN} ", "warning"))
-    return row_lines([glyph], visible(text), look, notes, width, second=below)
+    return row_lines([(f"{glyph} ", style)], visible(text), look, notes, width, second=below)
 
 
 def _first_paragraph(commit: Commit) -> str:
@@ -322,12 +314,12 @@ def _first_paragraph(commit: Commit) -> str:
     return " ".join(commit.body.replace("\r\n", "\n").partition("\n\n")[0].split())
 
 
-def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[int, str]]]:
-    """Convert a stream of (key, moment), newest first, to its keys and the index where each local day begins.
+def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[RowHeading]]:
+    """Convert a stream of (key, moment), newest first, to its keys and the headings of the local days.
 
     A day's bounds are computed once, as text, and its end is found by bisection, so that the cost of an entry is
     negligible."""
-    days: list[tuple[int, str]] = []
+    days: list[RowHeading] = []
 
     def chunks() -> Iterator[tuple[int, ...]]:
         rows, done, start = iter(stream), 0, "\uffff"  # of the current day
@@ -336,7 +328,7 @@ def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tu
             place = bisect_left(moments, True, key=start.__gt__)
             while place < len(moments):
                 start, name = local_day(moments[place])
-                days.append((done + place, name))
+                days.append((done + place, name, ""))
                 place = bisect_left(moments, True, place + 1, key=start.__gt__)
             done += len(numbers)
             yield numbers
@@ -373,9 +365,6 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
     return subjects
 
 
-Entry = TypeVar("Entry")
-
-
 class NumberedRows(ABC):
     """The base of rows that are there as a whole, by their numbers or what a subclass says in `key`; it renders them in
     `lines`."""
@@ -403,34 +392,54 @@ class NumberedRows(ABC):
         return frozenset(keys).intersection(self._indexes)
 
 
-class ListedRows(NumberedRows, Generic[Entry]):
-    """Rows of a list of entries, each found by `key_of` it, or by its place, and drawn by `draw(entry, width)`."""
+class Row(NamedTuple):
+    """A row with its key, how it is drawn at a width, the record or the entry that it is about, without which it cannot
+    be selected, and what the preview shows above that."""
 
-    def __init__(
-        self,
-        entries: Sequence[Entry],
-        draw: Callable[[Entry, int], list[RowLine]],
-        key_of: Callable[[Entry], Hashable] | None = None,
-    ) -> None:
-        self.entries = entries
-        self._draw = draw
-        self._key_of = key_of
+    key: Hashable
+    draw: Callable[[int], list[RowLine]]
+    record: Any = None
+    above: Sequence[StyledLine] = ()
+
+
+def heading_row(key: Hashable, name: str, reason: str = "") -> Row:
+    """Return the row of a heading, and why what is below it stands apart."""
+    return Row(key, lambda width: [heading_line(name, reason, width)])
+
+
+class ListedRows(NumberedRows):
+    """Rows that are all there at once."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.rows)
+
+    def selectable(self, index: int) -> bool:
+        return self.rows[index].record is not None
 
     def key(self, index: int) -> Hashable:
-        return index if self._key_of is None else self._key_of(self.entries[index])
+        return self.rows[index].key
+
+    def record(self, index: int) -> Any:
+        """Return the record that a row is about, or its entry; None for a heading."""
+        return self.rows[index].record
+
+    def lines_above(self, index: int) -> Sequence[StyledLine]:
+        """Return the lines above a row's record in the preview."""
+        return self.rows[index].above
 
     def lines(self, index: int, width: int) -> list[RowLine]:
-        return self._draw(self.entries[index], width)
+        return self.rows[index].draw(width)
 
 
 # Rows of the search hits, under the headings Exact, Near and Nothing near, with the matching words highlighted.
 
 HIT_LINES = 3  # lines of a hit
 TITLED_KINDS = ("decision", "commit", "summary", "event", "proposal")  # kinds whose text begins with a title
-EVENT_DATA = " {"  # how the data of an event begin, after its type and phase
+# how the data of an event begin, after its type and phase
+EVENT_DATA = " {"
 EVENT_WORDS = str.maketrans(
     {"_": " ", '"': None, "{": None, "}": None}
 )  # of an event's text and data, as people write
@@ -438,84 +447,57 @@ EVENT_WORDS = str.maketrans(
 HitGroups = Sequence[tuple[str, Sequence[Hit]]]
 
 
-class HitRows(NumberedRows):
+class HitRows(ListedRows):
     """Search hits in groups of (heading, hits), in the order given; a group without heading has no row for it."""
 
     def __init__(self, groups: HitGroups, now: str) -> None:
-        self._rows: list[str | Hit] = []
+        rows: list[Row] = []
+        self._hits: dict[int, Hit] = {}  # by the index of their rows
         for heading, hits in groups:
-            self._rows += [*([heading] if heading else []), *hits]
-        self._now = now
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def selectable(self, index: int) -> bool:
-        return not isinstance(self._rows[index], str)
-
-    def key(self, index: int) -> Hashable:
-        row = self._rows[index]
-        return ("heading", index) if isinstance(row, str) else row.key
+            if heading:
+                rows.append(Row(("heading", len(rows)), partial(_draw_level, heading)))
+            self._hits |= dict(enumerate(hits, len(rows)))
+            rows += [Row(hit.key, partial(draw_hit, hit, now), hit.record) for hit in hits]
+        super().__init__(rows)
 
     def hit(self, index: int) -> Hit | None:
         """Return the hit of a row; None for a heading."""
-        row = self._rows[index]
-        return None if isinstance(row, str) else row
-
-    def record(self, index: int) -> Record | None:
-        """Return the record of a hit, as the search found it; None for a heading."""
-        hit = self.hit(index)
-        return None if hit is None else hit.record
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        hit = self._rows[index]
-        if isinstance(hit, str):
-            return [heading_line(fit_cells(hit, min(cell_len(hit), width)), "", width)]
-        record = hit.record
-        shared = isinstance(record, GlobalFact)
-        if isinstance(record, GlobalFact):
-            record = record.own
-        if isinstance(record, Fact):
-            badge = fact_badge(record, self._now)
-            glyph, style = FACT_BADGES[badge][0], badge_style(badge)
-            word, loud = FACT_BADGES[badge][1], badge == "stale"
-            word = f"global · {word}" if shared else word
-        elif isinstance(record, Proposal):
-            warned = looks_like_order(record)
-            glyph, style = (WARNING_SIGN, "warning") if warned else (KIND_GLYPHS["proposal"], "glyph-proposed")
-            word, loud = f"{record.kind} by {visible(writer_name(record.origin))}", False
-        else:
-            glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
-            gone = isinstance(record, Commit) and not record.reachable
-            word, loud = "gone" if gone else "", False
-        if hit.kind != "proposal" and is_suspicious(hit.snippet):
-            glyph, style = WARNING_SIGN, "warning"
-        citation = visible(hit.citation)
-        if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
-            citation = f"…{citation[1 - most :]}"
-        if isinstance(record, Fact | Decision) and (doubt := doubt_badge(record)):
-            word = " · ".join(filter(None, (word, doubt[0].strip())))
-        note = " · ".join(filter(None, (word, citation, format_age(self._now, _shown_time(record)))))
-        aside = cell_len(note)
-        first, rest = max(4, width - aside - 3), max(4, width - 3)
-        lines = _wrap_hit(
-            _hit_title(hit, first + rest * (HIT_LINES - 1), "title" if loud else ""), first, rest, HIT_LINES
-        )
-        if (below := _text_below(hit)) and len(lines) < HIT_LINES:
-            lines += _wrap_hit(below, rest, rest, HIT_LINES - len(lines))
-        lines[0] = [
-            (f"{glyph} ", style),
-            *_fill_line(lines[0], first),
-            (" ", ""),
-            (note, style if loud else "dim"),
-        ]
-        lines[1:] = [[("  ", ""), *line] for line in lines[1:]]
-        return lines
+        return self._hits.get(index)
 
 
-def _shown_time(record: Record) -> str:
-    """Return the time whose age a row shows: of a fact when it was last confirmed, as its badge and every list do."""
-    return record.last_confirmed_at if isinstance(record, Fact) else record_time(record)
+def _draw_level(heading: str, width: int) -> list[RowLine]:
+    return [heading_line(fit_cells(heading, min(cell_len(heading), width)), "", width)]
+
+
+def draw_hit(hit: Hit, now: str, width: int) -> list[RowLine]:
+    """Draw a hit: its title, and what follows it; at the right its state, its citation and its age."""
+    shared = isinstance(hit.record, GlobalFact)
+    record = hit.record.own if isinstance(hit.record, GlobalFact) else hit.record
+    glyph, style = record_glyph(record, now)
+    word, time = "", record_time(record)
+    loud = style == "glyph-stale"
+    if isinstance(record, Fact):
+        word = f"{'global · ' if shared else ''}{FACT_BADGES[fact_badge(record, now)][1]}"
+        time = record.last_confirmed_at  # as its badge and every list do
+    elif isinstance(record, Proposal):
+        word = f"{record.kind} by {visible(writer_name(record.origin))}"
+    elif isinstance(record, Commit) and not record.reachable:
+        word = "gone"
+    if hit.kind != "proposal" and is_suspicious(hit.snippet):
+        glyph, style = WARNING_SIGN, "warning"
+    citation = visible(hit.citation)
+    if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
+        citation = f"…{citation[1 - most :]}"
+    doubt = doubt_badge(record)
+    note = join_note(word, doubt[0].strip() if doubt else "", citation, format_age(now, time))
+    first, rest = max(4, width - cell_len(note) - 3), max(4, width - 3)
+    title = _hit_title(hit, first + rest * (HIT_LINES - 1), "title" if loud else "")
+    lines = _wrap_hit(title, first, rest, HIT_LINES)
+    if (below := _text_below(hit)) and len(lines) < HIT_LINES:
+        lines += _wrap_hit(below, rest, rest, HIT_LINES - len(lines))
+    gap = " " * max(0, first - sum(cell_len(text) for text, _ in lines[0]))
+    aside: RowLine = [(gap, ""), (" ", ""), (note, style if loud else "dim")]
+    return [[(f"{glyph} ", style), *lines[0], *aside], *([("  ", ""), *line] for line in lines[1:])]
 
 
 def _hit_title(hit: Hit, room: int, look: str) -> RowLine:
@@ -569,36 +551,15 @@ def _wrap_hit(pieces: RowLine, first: int, rest: int, most: int) -> list[RowLine
     """Wrap pieces into at most `most` lines."""
     whole = "".join(text for text, _ in pieces)
     places = wrap_spans(whole, first, rest, most)
-    lines: list[RowLine] = []
-    for begin, end in places:
-        line: RowLine = []
-        at = 0
-        for text, look in pieces:
-            if part := text[max(0, begin - at) : max(0, end - at)]:
-                line.append((part, look))
-            at += len(text)
-        lines.append(line)
+    lines = [cut_pieces(pieces, begin, end) for begin, end in places]
     if places[-1][1] < len(whole):
         lines[-1].append(("…", "dim"))
     return lines
 
 
-def _fill_line(line: RowLine, width: int) -> RowLine:
-    """Pad a line with spaces to `width` cells."""
-    return [*line, (" " * max(0, width - sum(cell_len(text) for text, _ in line)), "")]
-
-
-# Rows of a list with a fixed order, identified by their index.
-
-
 # Draw the rows of the side lists: checkpoints, steps of history, tasks, proposals.
 
 PROPOSAL_LINES = 3  # lines of a proposal's text
-
-
-def _join_note(*parts: str) -> str:
-    """Join the parts of a note that are not empty."""
-    return " · ".join(filter(None, parts))
 
 
 def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) -> list[RowLine]:
@@ -609,7 +570,7 @@ def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) 
     when = (
         format_local_time(checkpoint.created_at) if width >= ROOMY_LIST else format_age(now, checkpoint.created_at)
     )
-    second = _join_note(
+    second = join_note(
         f"{format_count(since, 'step')} since" if since else "nothing since",
         _checkpoint_reason(checkpoint) if checkpoint.is_automatic else "",
         f"{checkpoint.tokens:,} tokens" if checkpoint.tokens and width >= WIDE_LIST else "",
@@ -619,7 +580,7 @@ def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) 
         "▫ " if checkpoint.is_automatic else f"{KIND_GLYPHS['checkpoint']} ",
         "glyph-record" if asked else "dim",
     )
-    note: RowLine = [(_join_note(checkpoint.citation, when), "dim")]
+    note: RowLine = [(join_note(checkpoint.citation, when), "dim")]
     return row_lines(
         [glyph], visible(checkpoint.title), "" if asked else "dim", note, width, second=[(second, "dim")]
     )
@@ -654,27 +615,23 @@ def task_lines(task: Task, width: int, now: str) -> list[RowLine]:
     by = "" if task.origin == "user" else visible(writer_name(task.origin))
     look = {"in_progress": "glyph-aging", "done": "glyph-fresh"}.get(task.status, "glyph-record")
     state = {"in_progress": "in progress", "done": "done"}.get(task.status, "") if width >= 34 else ""
-    note: RowLine = [(_join_note(by, state, task.citation, format_age(now, task.updated_at)), "dim")]
-    if is_suspicious(task.text):
-        note.insert(0, (f"{WARNING_SIGN} ", "warning"))
-    return row_lines(
-        [(f"{TASK_GLYPHS[task.status]} ", look)], visible(task.text), "dim" if done else "", note, width
-    )
+    note = (join_note(by, state, task.citation, format_age(now, task.updated_at)), "dim")
+    glyph, text = (f"{TASK_GLYPHS[task.status]} ", look), visible(task.text)
+    return row_lines([glyph], text, "dim" if done else "", [*_warnings(task, task.text), note], width)
 
 
 def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") -> list[RowLine]:
     """Draw a proposal: text, operation, origin and age; below, warnings: that it looks like an instruction to an agent,
     and the decision that it contradicts (`against`)."""
-    warned = looks_like_order(proposal)
+    glyph, style = record_glyph(proposal, now)
     kind = {"conflict": "file", "forget": ""}.get(proposal.kind, proposal.kind)
     look = "added" if proposal.kind == "add" else "accent"
     origin = visible(writer_name(proposal.origin))
-    about = _join_note(proposal.citation, origin, format_age(now, proposal.created_at))
+    about = join_note(proposal.citation, origin, format_age(now, proposal.created_at))
     note: RowLine = [(kind, look), (f" · {about}" if kind else about, "dim")]
     second = [
         (f"{WARNING_SIGN} contradicts {against}" if against else "", "warning"),
-        (ORDER_WARNING if warned else "", "warning"),
+        (ORDER_WARNING if style == "warning" else "", "warning"),
     ]
-    glyph = (f"{WARNING_SIGN if warned else KIND_GLYPHS['proposal']} ", "warning" if warned else "glyph-proposed")
     text = f"forget “{proposal.text}”" if proposal.kind == "forget" else proposal.text  # y does it: the verb first
-    return row_lines([glyph], visible(text), "", note, width, PROPOSAL_LINES, second)
+    return row_lines([(f"{glyph} ", style)], visible(text), "", note, width, PROPOSAL_LINES, second)

@@ -7,20 +7,35 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
 
 from store.base.citations import parse_citation
 from store.base.errors import MemorandaError
 from store.base.models import Record
+from store.context.builder import Context
+from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, ConsideredFact, ContextPart, ContextPiece
 from store.librarian.answer import CitedSentence
 from store.memory import Memory
 from store.search.lookup import get_record
-from tui.lists.context_rows import WHOLE_TEXT, ContextRows, citations_in_context
-from tui.lists.record_rows import NumberedRows, RowLine, draw_record, heading_line, row_lines
+from store.text.words import count_tokens
+from tui.commands.context import draw_bar, left_out_words, part_name
+from tui.lists.record_rows import (
+    WIDE_LIST,
+    ListedRows,
+    Row,
+    RowLine,
+    draw_record,
+    heading_row,
+    record_glyph,
+    row_lines,
+)
 from tui.panes.facts import count_facts
 from tui.panes.pane import Entry, Loaded, Pane, Reading
+from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLine, format_count
 from tui.theme.escape import visible
-from tui.theme.line_filters import Piece
+from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.model_worker import Exchange
 
 SENTENCE_LINES = 24  # lines of a sentence, at most
@@ -33,7 +48,6 @@ QUESTION_EXAMPLES = (
 MODEL_ORDER_NOTE = (
     "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
 )
-CONTEXT_TOKENS = 3_050
 
 
 class Example(NamedTuple):
@@ -42,51 +56,19 @@ class Example(NamedTuple):
     line: str
 
 
-class AskRow(NamedTuple):
-    """A row of the conversation: its key (None for a line that cannot be selected), how it is drawn, and the record
-    that it is about, or the example."""
-
-    key: Hashable
-    draw: Callable[[int], list[RowLine]]
-    record: Record | Entry | None = None
-
-
-class AskRows(NumberedRows):
-    """The questions, newest first, each with its answer and its sources."""
-
-    def __init__(self, rows: Sequence[AskRow]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def selectable(self, index: int) -> bool:
-        return self._rows[index].record is not None
-
-    def key(self, index: int) -> Hashable:
-        return self._rows[index].key
-
-    def record(self, index: int) -> Record | Entry | None:
-        """Return the record that a row is about, or its entry."""
-        return self._rows[index].record
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        return self._rows[index].draw(width)
-
-
 def read_ask(reading: Reading) -> Loaded:
     """Read the conversation; or the context that an agent would be sent for a question."""
     if reading.view.get("context"):
         return _read_context(reading)
     exchanges = reading.engine.exchanges
     if not exchanges:
-        says: list[AskRow] = [_text_row(("says", at), text) for at, text in enumerate(ABOUT)]
+        says: list[Row] = [_text_row(("says", at), text) for at, text in enumerate(ABOUT)]
         tries = [_example_row(question) for question in QUESTION_EXAMPLES]
-        return Loaded(AskRows([*says, _text_row("try", "Try", "heading"), *tries]), says=ABOUT_TITLE)
-    rows: list[AskRow] = []
+        return Loaded(ListedRows([*says, _text_row("try", "Try", "heading"), *tries]), says=ABOUT_TITLE)
+    rows: list[Row] = []
     for number in reversed(range(len(exchanges))):
         rows += _exchange_rows(reading, number, exchanges[number])
-    return Loaded(AskRows(rows), says=ABOUT_TITLE)
+    return Loaded(ListedRows(rows), says=ABOUT_TITLE)
 
 
 ABOUT = (
@@ -96,29 +78,30 @@ ABOUT = (
 ABOUT_TITLE: Sequence[Piece] = (("every sentence cites its record", "$dim"),)
 
 
-def _text_row(key: Hashable, text: str, look: str = "dim") -> AskRow:
-    return AskRow(key, lambda width: row_lines([("  ", "")], visible(text), look, [], width, SENTENCE_LINES))
+def _text_row(key: Hashable, text: str, look: str = "dim") -> Row:
+    return Row(key, lambda width: row_lines([("  ", "")], visible(text), look, [], width, SENTENCE_LINES))
 
 
-def _example_row(question: str, note: str = "enter asks") -> AskRow:
+def _example_row(question: str, note: str = "enter asks") -> Row:
     def draw(width: int) -> list[RowLine]:
         return row_lines([("? ", "accent")], visible(question), "accent", [(note, "dim")], width)
 
     entry = Entry(("example", question), Example(question), draw)
-    return AskRow(entry.key, draw, entry)
+    return Row(entry.key, draw, entry)
 
 
-def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[AskRow]:
+def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[Row]:
     """Return the rows of a question: the hits of the search, until the answer is there; then its sentences, what is
     said about it, and its sources."""
     answer, now = exchange.answer, reading.memory.now
     find = partial(_find_record, reading.memory)
-    rows = [AskRow(("asked", number), lambda width: [heading_line(visible(exchange.question), "", width)])]
+    rows = [heading_row(("asked", number), visible(exchange.question))]
     said = list(exchange.first if answer is None else answer.parts)
     if answer is not None and answer.near is not None:
         said.append(answer.near)
     seen = Counter[tuple[str, ...]]()
-    for one in said:  # known by what it cites, so that the cursor stays on it when a model orders them
+    # known by what it cites, so that the cursor stays on it when a model orders them
+    for one in said:
         rows.append(_sentence_row(("said", number, *one.citations[:1], seen[one.citations[:1]]), one, find))
         seen[one.citations[:1]] += 1
     if exchange.error:
@@ -135,20 +118,14 @@ def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[As
         named = answer.citations or (answer.near.citations if answer.near is not None else ())
         sources = [(cited, record) for cited in named if (record := find(cited)) is not None]
         if sources and answer.citations:
-            rests = f"It rests on {len(sources)}"
-            rows.append(
-                AskRow(("rests", number), lambda width: row_lines([(" ", "")], rests, "heading", [], width))
-            )
+            rests = partial(row_lines, [(" ", "")], f"It rests on {len(sources)}", "heading", [])
+            rows.append(Row(("rests", number), rests))
         for cited, record in sources:
-            rows.append(AskRow(("source", number, cited), partial(_draw_source, record, now), record))
+            rows.append(Row(("source", number, cited), partial(draw_record, record, now=now), record))
     return rows
 
 
-def _draw_source(record: Record, now: str, width: int) -> list[RowLine]:
-    return draw_record(record, width, now)
-
-
-def _sentence_row(key: Hashable, sentence: CitedSentence, find: Callable[[str], Record | None]) -> AskRow:
+def _sentence_row(key: Hashable, sentence: CitedSentence, find: Callable[[str], Record | None]) -> Row:
     """Return the row of a sentence; it is about the first record that it cites."""
     record = next((found for cited in sentence.citations if (found := find(cited)) is not None), None)
 
@@ -156,7 +133,7 @@ def _sentence_row(key: Hashable, sentence: CitedSentence, find: Callable[[str], 
         lines = row_lines([("  ", "")], visible(sentence.text), "", [], width, SENTENCE_LINES)
         return [[piece for text, look in line for piece in _cite_pieces(text, look, sentence)] for line in lines]
 
-    return AskRow(key, draw, record)
+    return Row(key, draw, record)
 
 
 def _cite_pieces(text: str, look: str, sentence: CitedSentence) -> RowLine:
@@ -174,21 +151,184 @@ def _find_record(memory: Memory, citation: str) -> Record | None:
         return None
 
 
+# The context that an agent would be sent: the cost of each part, the facts that are included and those that are not,
+# and what else is sent, each with its reason or its cost at the right.
+
+CONTEXT_TOKENS = 3_050
+WHOLE_TEXT = "whole"  # the key of the row for the full text
+# of a part's name, of its cost, of the most that it may cost
+PART_NAME_CELLS, TOKEN_CELLS, LIMIT_CELLS = 11, 5, 9
+LONGEST_BAR = 24  # cells of the longest bar
+CONTEXT_HEADINGS = {
+    "own": "your own text",
+    "summaries": "summaries",
+    "log": "today's log",
+    "window": "the last turns",
+    "tools": "tools",
+}
+PASSAGE_PARTS = ("own", "log")  # parts that are lines of one document
+PART_MEANINGS = {  # what the names of the bars stand for
+    "static": "begins every prompt; less after a cited answer",
+    "facts": "what you let agents remember",
+    "window": "the last turns of the conversation",
+    "question": "what is asked",
+}
+# reason → its short form in a narrow list, if it differs
+SHORT_REASONS = {
+    "words": "by words",
+    "weak": "low confidence",
+    "low": "low priority",
+    "said": "just said",
+    "unaccepted": "not accepted",
+    "session": "other session",
+    "beyond": "not in the 5",
+    "room": "no room",
+}
+
+
 def _read_context(reading: Reading) -> Loaded:
     """Return the context that an agent would be sent, with its records."""
     memory, view = reading.memory, reading.view
     built = memory.context(view.get("question") or "", view.get("session") or "")
-    cited = citations_in_context(built)
-    found = {citation: record for citation in cited if (record := _find_record(memory, citation)) is not None}
     if memory.config["agent.mode"] == "smart":
         built = built._replace(notes=(*built.notes, MODEL_ORDER_NOTE))
-    rows = ContextRows(built, found, memory.now, count_facts(memory, memory.now)["active"])
-    rows.whole = Entry(WHOLE_TEXT, None, lambda width: [], rows.full_text)
+    active = count_facts(memory, memory.now)["active"]
+    rows = context_rows(built, partial(_find_record, memory), memory.now, active)
     says: list[Piece] = [
         (f"“{built.question}”" if built.question else "what an agent gets", "$dim", "start('context.ask')"),
         (f"{built.tokens:,} of {CONTEXT_TOKENS:,} tokens", "$dim"),
     ]
     return Loaded(rows, says=says, empty=EMPTY_CONTEXT)
+
+
+def context_rows(built: Context, find: Callable[[str], Record | None], now: str, facts: int = 0) -> ListedRows:
+    """Return the rows of a context: the costs, the full text, the facts in and out, and the other parts. `find` returns
+    the record of a citation; `facts` is the number of facts that it was chosen from."""
+    if not built.question and not built.considered and not any(part.pieces for part in built.parts):
+        return ListedRows([])
+    costs = [(name, cost) for name, cost in built.costs.items() if cost]
+    draws = [partial(_draw_costs, costs[at : at + 2], built.limit) for at in range(0, len(costs), 2)]
+    draws += [
+        partial(row_lines, [], f" ! {text}", "warning", []) for text in (built.warning, *built.notes) if text
+    ]
+    rows = [Row(("heading", index), draw) for index, draw in enumerate(draws)]
+    question = " ".join(built.question.split())
+    said = f"“{question}”" if question else "no question yet"
+    of = f"{built.tokens:,} of {built.limit:,} tokens"
+    whole = ContextLine(("¶", "glyph-record"), "", said, f"{built.tokens:,}", of, look="title")
+    rows.append(Row(WHOLE_TEXT, whole.draw, Entry(WHOLE_TEXT, None, whole.draw, partial(_full_text, built))))
+    inside = sorted(  # pinned ones first, then what is nearest to the question
+        (one for one in built.considered if one.included),
+        key=lambda one: (one.word != "pinned", -(one.similarity or 0)),
+    )
+    outside = sorted(  # what nearly came in first; what was not compared with the question last
+        (one for one in built.considered if not one.included),
+        key=lambda one: (one.similarity is None, -(one.similarity or 0)),
+    )
+    rows.append(heading_row(("heading", "in"), f"{format_count(len(inside), 'fact')} in"))
+    rows += [_fact_row(one, now) for one in inside]
+    further = max(0, facts - sum(one.fact.status == "active" for one in built.considered))
+    if outside or further:
+        needed = any(one.word == "far" and one.similarity is not None for one in outside)
+        of_what = "" if further else " to the question"
+        reasons = [f"{MIN_FACT_SIMILARITY:.2f} relevant{of_what} is needed"] if needed else []
+        if further:
+            near = f"nearest {len(outside):,} listed" if outside else "none is near the question"
+            reasons.insert(0, near if question else "there is no question yet")
+        left = f"{format_count(len(outside) + further, 'fact')} left out"
+        rows.append(heading_row(("heading", "out"), left, "; ".join(reasons)))
+        rows += [_fact_row(one, now) for one in outside]
+    for part in built.parts:
+        pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
+        if pieces:
+            rows.append(heading_row(("heading", part.name), CONTEXT_HEADINGS[part.name]))
+            if part.name in PASSAGE_PARTS:
+                pieces = [pieces[0]._replace(text=" ".join(piece.text for piece in pieces))]
+            rows += [_piece_row(part, piece, find(piece.citation)) for piece in pieces]
+    return ListedRows(rows)
+
+
+class ContextLine(NamedTuple):
+    """What may be sent: its glyph, its citation and text, and why it is in or out, or its cost, short and in full."""
+
+    glyph: tuple[str, str]
+    citation: str
+    text: str
+    short: str
+    why: str
+    look: str = ""
+    flagged: bool = False  # looks like an instruction to agents
+
+    def draw(self, width: int) -> list[RowLine]:
+        right = visible(" · ".join(filter(None, (self.citation, self.why if width >= WIDE_LIST else self.short))))
+        note = (right, "dim" if self.look == "dim" else "accent")
+        glyph, style = self.glyph
+        head = [(f"{glyph} ", style), (f"{WARNING_SIGN} " if self.flagged else "", "warning")]
+        below = cell_len(right) > width // 3  # the text, where it has the room
+        notes, second = ([], [note]) if below else ([note], [])
+        return row_lines(head, visible(self.text), self.look, notes, width, second=second)
+
+    def make_row(self, key: Hashable, record: Any, why: str) -> Row:
+        """Return its row; the preview says above the record whether it is sent, and why."""
+        word = ("Not sent", "removed") if self.look == "dim" else ("Sent", "added")
+        order: list[StyledLine] = [[(ORDER_WARNING, "warning")]] if self.flagged else []
+        return Row(key, self.draw, record, [[word, (f"  {why}", "")], *order, []])
+
+
+def _fact_row(one: ConsideredFact, now: str) -> Row:
+    """Return the row of a fact, with the reason why it is in or out."""
+    near = "" if one.similarity is None else f"{one.similarity:.2f}".removeprefix("0")
+    short = SHORT_REASONS.get(one.word, one.word)
+    if one.word in ("relevant", "far") and near:
+        short = near
+    elif one.word in ("aging", "low") and near and one.included:
+        short = f"{one.word} {near}"
+    why = more = f"{one.why}, {one.tokens} tokens" if one.included else one.why
+    if one.word == "far" and near:  # the list's heading says a part of it
+        why = f"{one.similarity:.2f} relevant"
+    glyph, look = record_glyph(one.fact, now), "" if one.included else "dim"
+    line = ContextLine(glyph, one.record.citation, one.fact.fact, short, why, look, one.is_suspicious)
+    return line.make_row(one.key, one.record, more)
+
+
+def _piece_row(part: ContextPart, piece: ContextPiece, record: Record | None) -> Row:
+    """Return the row of a piece of a part other than facts."""
+    passage = part.name in PASSAGE_PARTS
+    cost = format_count(part.tokens if passage else count_tokens(piece.line), "token")
+    kind = "turn" if part.name == "window" else "document" if passage else part.name
+    glyph, text = (KIND_GLYPHS.get(kind, "·"), "rule"), " ".join(piece.text.split())
+    line = ContextLine(glyph, piece.citation, text, cost, cost, flagged=piece.is_suspicious)
+    why = cost if passage else f"{cost} with its citation"
+    return line.make_row(piece.citation if piece.key is None else piece.key, record, why)
+
+
+def _draw_costs(costs: Sequence[tuple[str, int]], limit: int, width: int) -> list[RowLine]:
+    """Draw two parts on a line, each with its name, its cost, its limit, and the used share of the limit as a bar."""
+    room = (width - 1) // 2 - PART_NAME_CELLS - TOKEN_CELLS - LIMIT_CELLS - 1
+    longest = max(1, min(LONGEST_BAR, room - 1))
+    pairs: RowLine = [(" ", "")]
+    for name, cost in costs:
+        most = PART_LIMITS.get(name)
+        pairs += [
+            (f"{part_name(name):<{PART_NAME_CELLS}}", "dim"),
+            (f"{cost:>{TOKEN_CELLS},} ", ""),
+            ((f"of {most:,}" if most else "").ljust(LIMIT_CELLS), "dim"),
+            (fit_cells(draw_bar(cost, most or limit, longest), room), "accent"),
+        ]
+    return [pairs]
+
+
+def _full_text(built: Context) -> list[StyledLine]:
+    """Return the full text as it is sent, with its headings and fences styled."""
+    lines: list[StyledLine] = []
+    for part in built.parts:
+        if part.text:
+            cost = f"{part_name(part.name)}  {built.costs[part.name]:,} tokens"
+            left = f", {left_out_words(part)}" if part.left_out else ""
+            about = f": {PART_MEANINGS[part.name]}" if part.name in PART_MEANINGS else ""
+            lines.append([(f"{cost}{left}", "heading"), (about, "dim")])
+            lines += [*([(line, "")] for line in part.text.split("\n")), []]
+    return lines[:-1]
 
 
 EMPTY_CONTEXT = (

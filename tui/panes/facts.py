@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from itertools import chain
@@ -14,7 +14,6 @@ import apsw
 from store.base.clock import Clock
 from store.base.errors import MemorandaError
 from store.base.location import Location
-from store.base.models import Decision, Task
 from store.base.state_files import find_known_memory
 from store.base.vocabulary import TASK_STATUS_LABELS, pack_key
 from store.history.compression import every_row_view
@@ -23,7 +22,7 @@ from store.search.lookup import records_by_key
 from store.trust.ownership import read_identity
 from tui.input.key_table import fill_in_keys
 from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
-from tui.lists.record_rows import KeyedRows, RecordReader, RowHeading, entry_lines, fact_lines, task_lines
+from tui.lists.record_rows import KeyedRows, RecordReader, RowHeading, draw_record
 from tui.panes.pane import FIRST_ROWS, Loaded, Pane, Reading, View
 from tui.render.lines import EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme.line_filters import Piece
@@ -84,7 +83,7 @@ def read_facts(reading: Reading) -> Loaded:
 
 def _make_rows(groups: Sequence[Group], true: Sequence[Group], read: RecordReader, now: str) -> KeyedRows:
     keys = array("q", chain.from_iterable(some for _, some in groups))
-    return KeyedRows(keys, read, lambda fact, width: fact_lines(fact, now, width), headings(groups, true))
+    return KeyedRows(keys, read, partial(draw_record, now=now), headings(groups, true))
 
 
 def read_first_facts(location: Location, clock: Clock) -> Loaded | None:
@@ -122,18 +121,14 @@ def read_records(reading: Reading, keys: Sequence[int]) -> Mapping[int, Any]:
 
 def _read_keys(reading: Reading, keys: Sequence[int]) -> Loaded:
     """Return records of several kinds, each drawn by what it is."""
-    memory, now = reading.memory, reading.memory.now
-
-    def draw(record: Any, width: int) -> Any:
-        return entry_lines(record, width) if isinstance(record, Decision) else fact_lines(record, now, width)
-
-    rows = KeyedRows(keys, partial(read_records, reading), draw)
+    memory = reading.memory
+    rows = KeyedRows(keys, partial(read_records, reading), partial(draw_record, now=memory.now))
     return Loaded(rows, read_facets(memory), _title(reading.view, {}), len(keys))
 
 
 def _decision_keys(reading: Reading) -> array[int]:
     statuses = ("active", "superseded", "forgotten") if reading.view.hidden else ("active",)
-    return array("q", (pack_key("decision", number) for number in reading.memory.decisions.ids(statuses=statuses)))
+    return pack_keys("decision", reading.memory.decisions.ids(statuses=statuses))
 
 
 def _doubted_keys(memory: Memory) -> array[int]:
@@ -146,9 +141,9 @@ def _doubted_keys(memory: Memory) -> array[int]:
 def _read_tasks(reading: Reading) -> Loaded:
     """Return the tasks: those to be done, with `hidden` those that are done too."""
     memory, view = reading.memory, reading.view
-    now, progress = memory.now, view.get("progress")
+    progress = view.get("progress")
     statuses = (progress,) if progress else ("in_progress", "pending", *(("done",) if view.hidden else ()))
-    keys = array("q", (pack_key("task", number) for number in memory.tasks.ids(statuses=statuses)))
+    keys = pack_keys("task", memory.tasks.ids(statuses=statuses))
     counts = dict(memory.database.rows("SELECT status, count(*) FROM tasks GROUP BY status"))
     choices = [
         FacetChoice(status, TASK_STATUS_LABELS[status].capitalize(), counts[status], TASK_GLYPHS[status], "$dim")
@@ -158,11 +153,7 @@ def _read_tasks(reading: Reading) -> Loaded:
     done = counts.get("done", 0)
     said = f"{done:,} done {'shown' if view.hidden else 'hidden'}"
     says: list[Piece] = [(said, "$dim", "hidden")] if done and not progress else []
-
-    def draw(task: Task, width: int) -> Any:
-        return task_lines(task, width, now)
-
-    rows = KeyedRows(keys, partial(read_records, reading), draw)
+    rows = KeyedRows(keys, partial(read_records, reading), partial(draw_record, now=memory.now))
     facets = [*read_facets(memory), Facet("progress", "Status", tuple(choices), sum(counts.values()) - done)]
     return Loaded(
         rows, facets, says, len(keys), "No tasks to be done. {record.add} adds one; {record.confirm} starts it."
@@ -201,14 +192,14 @@ def read_groups(memory: Memory, view: View, now: str, limit: int = -1) -> list[G
 def _order_facts(memory: Memory, now: str, limit: int, **filters: Any) -> array[int]:
     """Return the keys of the facts that match the filters, the project's before the global ones; at most `limit`,
     unless it is negative."""
-    keys = _pack_all("fact", memory.facts.order(now, limit=limit, **filters))
+    keys = pack_keys("fact", memory.facts.order(now, limit=limit, **filters))
     left = limit if limit < 0 else limit - len(keys)
     if left:
-        keys.extend(_pack_all("global", memory.globals.order(now, limit=left, **filters)))
+        keys.extend(pack_keys("global", memory.globals.order(now, limit=left, **filters)))
     return keys
 
 
-def _pack_all(kind: str, numbers: array[int]) -> array[int]:
+def pack_keys(kind: str, numbers: Iterable[int]) -> array[int]:
     """Return the keys of records of a kind."""
     code = pack_key(kind, 0)
     return array("q", [number * 16 + code for number in numbers])
@@ -340,42 +331,45 @@ def _title(view: View, counts: Mapping[str, int]) -> list[Piece]:
 
 # What a list without rows is waiting for: what is missing in this memory, and what brings it.
 
-MissingCounts = Mapping[str, int]
-
-MISSING_COUNTS = {
-    "gone": "SELECT count(*) FROM facts WHERE status != 'active'",
-    "waiting": "SELECT count(*) FROM proposals WHERE state = 'waiting'",
-    "commits": "SELECT count(*) FROM commits",
-    "agents": "SELECT count(*) FROM (SELECT 1 FROM agent_sessions LIMIT 1)",
-    "turns": "SELECT count(*) FROM (SELECT 1 FROM turns LIMIT 1)",
-}
-MISSING: Sequence[tuple[Callable[[MissingCounts], int | bool], str]] = (
+# what is counted, and the sentence where there is some of it, or where there is none
+MISSING = (
     (
-        lambda n: n["commits"],
-        "Commits read from git: {commits}. {pane.timeline} shows them; {search.open} and a question asks about them.",
+        "SELECT count(*) FROM commits",
+        "Commits read from git: {number}. {pane.timeline} shows them; {search.open} and a question asks about them.",
+        "",
     ),
-    (lambda n: n["waiting"], "{waiting} proposed and waiting for you: {pane.today} goes there."),
-    (lambda n: n["gone"], "{gone} replaced or forgotten: {list.only} shows them."),
     (
-        lambda n: not n["agents"],
+        "SELECT count(*) FROM proposals WHERE state = 'waiting'",
+        "{number are} proposed and waiting for you: {pane.today} goes there.",
+        "",
+    ),
+    (
+        "SELECT count(*) FROM facts WHERE status != 'active'",
+        "{number are} replaced or forgotten: {list.only} shows them.",
+        "",
+    ),
+    (
+        "SELECT count(*) FROM (SELECT 1 FROM agent_sessions LIMIT 1)",
+        "",
         "No agent is connected yet: :connect NAME lets one remember here. :connect lists them.",
     ),
     (
-        lambda n: not n["turns"],
+        "SELECT count(*) FROM (SELECT 1 FROM turns LIMIT 1)",
+        "",
         "No conversation was read yet: :import FILE.jsonl reads one, and proposes what it says.",
     ),
-    (lambda n: True, "Another tool's memory can be brought in: :import NAME; :import lists what is found."),
+    ("SELECT 1", "Another tool's memory can be brought in: :import NAME; :import lists what is found.", ""),
 )
 
 
 def missing_sentences(memory: Memory) -> list[str]:
     """Return what a memory without facts waits for. Takes a few counts."""
-    counts = {name: memory.database.value(query) for name, query in MISSING_COUNTS.items()}
-    said = [sentence for holds, sentence in MISSING if holds(counts)]
-    for name in ("waiting", "gone"):
-        are = f"{counts[name]:,} {'is' if counts[name] == 1 else 'are'}"
-        said = [sentence.replace(f"{{{name}}}", are) for sentence in said]
-    return [sentence.replace("{commits}", f"{counts['commits']:,}") for sentence in said]
+    said: list[str] = []
+    for query, some, none in MISSING:
+        number = memory.database.value(query)
+        sentence = (some if number else none).replace("{number}", f"{number:,}")
+        said.append(sentence.replace("{number are}", f"{number:,} {'is' if number == 1 else 'are'}"))
+    return [sentence for sentence in said if sentence]
 
 
 PANE = Pane(

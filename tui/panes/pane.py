@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store.memory import Memory
 from tui.lists.filters import Facet
-from tui.lists.record_rows import NumberedRows, RowLine, heading_line
+from tui.lists.record_rows import ListedRows, Row, RowLine, heading_row
 from tui.render.lines import StyledLine
 from tui.theme.line_filters import Piece
 from tui.widgets.record_list import Rows
 
-if TYPE_CHECKING:  # the first facts are shown before these are imported
+# the first facts are shown before these are imported
+if TYPE_CHECKING:
     from store.upkeep.as_of import PastState
     from tui.actions.action import Action
     from tui.workers.engine import Engine
 
-FIRST_ROWS = 256  # rows of a list that are shown before its whole order is known
+# rows of a list that are shown before its whole order is known
+FIRST_ROWS = 256
 
 
 class View(NamedTuple):
@@ -56,30 +58,19 @@ class Heading(NamedTuple):
     reason: str = ""
 
 
-class EntryRows(NumberedRows):
+class EntryRows(ListedRows):
     """Entries below headings, all there at once."""
 
     def __init__(self, entries: Sequence[Entry | Heading]) -> None:
         self.entries = entries
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def selectable(self, index: int) -> bool:
-        return isinstance(self.entries[index], Entry)
-
-    def key(self, index: int) -> Hashable:
-        one = self.entries[index]
-        return one.key if isinstance(one, Entry) else ("heading", index, one.name)
-
-    def record(self, index: int) -> Entry | None:
-        """Return the entry of a row; None for a heading."""
-        one = self.entries[index]
-        return one if isinstance(one, Entry) else None
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self.entries[index]
-        return one.draw(width) if isinstance(one, Entry) else [heading_line(one.name, one.reason, width)]
+        super().__init__(
+            [
+                Row(one.key, one.draw, one)
+                if isinstance(one, Entry)
+                else heading_row(("heading", index, one.name), one.name, one.reason)
+                for index, one in enumerate(entries)
+            ]
+        )
 
 
 class Reading(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from tui.actions.table import ADD_CHECKPOINT, ADD_DECISION
 from tui.lists.filters import Facet, FacetChoice, writer_facet
 from tui.lists.record_rows import (
     KeyedRows,
+    RowHeading,
     RowLine,
     checkpoint_lines,
     entry_lines,
@@ -26,18 +26,21 @@ from tui.lists.record_rows import (
     step_lines,
     step_subjects,
 )
-from tui.panes.facts import read_records
+from tui.panes.facts import pack_keys, read_records
 from tui.panes.pane import Loaded, Pane, Reading
 from tui.render.lines import KIND_GLYPHS, agree_verb, format_count
 from tui.theme.line_filters import Piece
 
-MOST_PROPOSALS = 100  # proposals compared with the decisions, newest first; each takes 1 to 2 ms
-STEP = 15  # the kind in the key of a step of history, which is no record
+# proposals compared with the decisions, newest first; each takes 1 to 2 ms
+MOST_PROPOSALS = 100
+# the kind in the key of a step of history, which is no record
+STEP = 15
 TIMELINE_WORDS = {
     "decision": "Decisions", "commit": "Commits", "event": "Events", "iteration": "Iterations",
     "checkpoint": "Checkpoints", "summary": "Summaries, not in All",
 }  # fmt: skip
-SHOWN_APART = "summary"  # shown only if it is chosen, and not among all
+# shown only if it is chosen, and not among all
+SHOWN_APART = "summary"
 
 
 # Today: what agents, imports and files propose to remember.
@@ -49,7 +52,7 @@ def read_today(reading: Reading) -> Loaded:
     waiting = memory.inbox.ids(origin=reading.view.get("asker"))
     put_off = [number for number in reading.engine.put_off if number in set(waiting)]
     numbers = [*(number for number in waiting if number not in put_off), *put_off]
-    keys = array("q", (pack_key("proposal", number) for number in numbers))
+    keys = pack_keys("proposal", numbers)
     against = {} if reading.past else _find_conflicts(reading, numbers)
     later = [(len(numbers) - len(put_off), f"Later {len(put_off):,}", "left for the end")] if put_off else []
 
@@ -91,12 +94,11 @@ def read_timeline(reading: Reading) -> Loaded:
     whole = reading.limit < 0
     journal = memory.timeline.journal() if whole else ()
     keys, days = split_by_day(memory.timeline.stream((kind,) if kind else (), limit=reading.limit))
-    headings = [(first, day, "") for first, day in days]
 
     def draw(record: Any, width: int) -> list[RowLine]:
         return entry_lines(record, width, _links_of(reading, record))
 
-    rows = KeyedRows(keys, partial(read_records, reading), draw, headings)
+    rows = KeyedRows(keys, partial(read_records, reading), draw, days)
     facets = [kind_facet(memory.timeline.count_kinds())] if whole else ()
     return Loaded(rows, facets, (), len(keys) if whole else None, whole=whole, kept=journal)
 
@@ -137,21 +139,20 @@ def read_history(reading: Reading) -> Loaded:
     now, actor, whole = memory.now, view.get("actor"), reading.limit < 0
     newest = memory.database.value("SELECT max(seq) FROM history") or 0
     says: list[Piece] = []
+    days: list[RowHeading] = []
     if view.get("only") == "checkpoints":
-        keys = array("q", (pack_key("checkpoint", one) for one in memory.checkpoints.ids(every=view.hidden)))
-        days: list[tuple[int, str]] = []
+        keys = pack_keys("checkpoint", memory.checkpoints.ids(every=view.hidden))
         if automatic := memory.checkpoints.count_automatic():
             says = [(f"{automatic:,} automatic {'shown' if view.hidden else 'hidden'}", "$dim", "hidden")]
     else:
         keys, days = split_by_day(_stream_history(memory, actor, reading.limit))
-    headings = [(first, day, "") for first, day in days]
 
     def draw(record: Checkpoint | Step, width: int) -> list[RowLine]:
         if isinstance(record, Checkpoint):
             return checkpoint_lines(record, width, now, newest)
         return step_lines(record, reading.engine.subjects.get(record.seq, ""), width, now)
 
-    rows = KeyedRows(keys, partial(read_history_records, reading), draw, headings)
+    rows = KeyedRows(keys, partial(read_history_records, reading), draw, days)
     return Loaded(rows, _history_facets(memory) if whole else (), says, len(keys) if whole else None, whole=whole)
 
 

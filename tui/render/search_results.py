@@ -12,7 +12,8 @@ from store.search.results import Hit, SearchAnswer, WordMarker
 from tui.render.lines import StyledLine
 
 EXACT_LEVEL = "exact"
-QUESTION_LENGTH = 40  # maximum characters of a repeated question
+# maximum characters of a repeated question
+QUESTION_LENGTH = 40
 
 
 def group_hits(
@@ -27,7 +28,8 @@ def group_hits(
         return [("", [*shown, *later]), *waiting]
     exact = [hit for hit in shown if hit.level == EXACT_LEVEL]
     near = [hit for hit in shown if hit.level != EXACT_LEVEL]
-    word = "Similar" if any(filter.startswith("related:") for filter in _query_filters(question)) else "Near"
+    similar = any(filter.lower().startswith("related:") for filter in _query_filters(question))
+    word = "Similar" if similar else "Near"
     groups = [
         (f"Exact {max(answer.exact, len(exact)):,}", exact),
         (f"{word} {max(len(near), answer.total - answer.exact):,}", near),
@@ -40,7 +42,7 @@ def group_hits(
 
 def _query_filters(question: str) -> list[str]:
     """Return the filters in a query."""
-    return [question[start:end].lower() for start, end in filter_spans(question)]
+    return [question[start:end] for start, end in filter_spans(question)]
 
 
 def shown_words(answer: SearchAnswer) -> str:
@@ -80,7 +82,7 @@ def nothing_found_text(
 ) -> str:
     """Return the text of an empty list. `offers` are other spellings by word, `model` is whether the search used
     embeddings, `coming` the progress of a model that is still indexing, None if none is."""
-    narrow = [query[start:end] for start, end in filter_spans(query)]
+    narrow = _query_filters(query)
     said = none_exact_words(query, answer)
     lines = [*answer.notes[: answer.refused], said or "Nothing found."]
     lines += [*(["Nothing is near it either."] if said else []), ""]
@@ -101,17 +103,15 @@ def nothing_found_text(
     return "\n".join(lines)
 
 
-def search_suggestions(asked: Sequence[str], citation: str) -> list[list[tuple[str, str]]]:
+def search_suggestions(asked: Sequence[str], citation: str) -> list[StyledLine]:
     """Return suggestions beside an empty bar: past queries, and examples of filters."""
-    lines: list[list[tuple[str, str]]] = []
+    lines: list[StyledLine] = []
     if asked:
         lines = [[("Asked before", "heading"), ("   ↑ brings them back", "dim")]]
         lines += [*([(f"  {query}", "")] for query in asked[:RECENT_QUERIES]), []]
-    examples = (
-        [*QUERY_EXAMPLES, (f"related:{citation}", "what is near this record")] if citation else QUERY_EXAMPLES
-    )
     lines.append([("Any words, and what narrows them", "heading")])
-    for query, says in examples:
+    related = [(f"related:{citation}", "what is near this record")] if citation else []
+    for query, says in (*QUERY_EXAMPLES, *related):
         lines += [[(f"  {query}", "")], [(f"      {says}", "dim")]]
     return lines
 
@@ -182,48 +182,43 @@ SIGNAL_MEANINGS = {
 }
 SCORE_BAR_CELLS = 12  # cells of the largest signal's bar
 ZERO_SCORES = ("0.0", "-0.0")
-FULL_CELL = "█"
-CELL_PARTS = " ▏▎▍▌▋▊▉"  # eighths of a cell
+CELL_PARTS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")  # eighths of a cell
 
 
-def score_rows(hit: Hit) -> list[tuple[str, str, str]]:
+def _score_rows(hit: Hit) -> list[tuple[str, str, str]]:
     """Return (signal, its part of the score, a bar in proportion), the largest first."""
     most = max(hit.why.values(), default=0.0)
     found = sorted(hit.why.items(), key=lambda item: -item[1])
-    return [(name, f"{value:.1f}", _score_bar(value / most if most > 0 else 0.0)) for name, value in found]
+    return [
+        (f"{name:<10}", f"{value:.1f}", _score_bar(value / most if most > 0 else 0.0)) for name, value in found
+    ]
 
 
 def score_lines(hit: Hit) -> list[str]:
     """Return the table as text, with the model's similarity."""
     lines = [
-        f"{name:<10}{value:>4}  {bar:<{SCORE_BAR_CELLS}}  {SIGNAL_MEANINGS.get(name, '')}".rstrip()
-        for name, value, bar in score_rows(hit)
+        f"{name}{value:>4}  {bar:<{SCORE_BAR_CELLS}}  {SIGNAL_MEANINGS.get(name.strip(), '')}".rstrip()
+        for name, value, bar in _score_rows(hit)
     ]
-    return [*lines, *([similarity_line(hit)] if hit.similarity is not None else [])]
-
-
-def similarity_line(hit: Hit) -> str:
-    """Return the calibrated similarity in words."""
-    return f"alike     {hit.similarity or 0.0:>4.2f}  0 is unrelated, 1 the same in other words"
+    if hit.similarity is not None:
+        lines.append(f"alike     {hit.similarity:>4.2f}  0 is unrelated, 1 the same in other words")
+    return lines
 
 
 def score_table(hit: Hit) -> list[StyledLine]:
     """Return the table for the narrow preview: without words, and without negligible signals."""
     lines: list[StyledLine] = [[("Why this result", "heading")]]
-    lines += [
-        [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")]
-        for name, value, bar in score_rows(hit)
-        if value not in ZERO_SCORES
-    ]
+    for name, value, bar in _score_rows(hit):
+        if value not in ZERO_SCORES:
+            lines.append([(f"{name}{value:>4}  ", "label"), (bar, "accent")])
     if not hit.why:
         lines.append([("It passes the filters; nothing else was asked.", "dim")])
     if hit.similarity is not None:
-        lines.append([(f"{'alike':<10}{hit.similarity:>4.2f}", "label"), ("  of 1", "dim")])
+        lines.append([(f"alike     {hit.similarity:>4.2f}", "label"), ("  of 1", "dim")])
     return [*lines, []]
 
 
 def _score_bar(share: float) -> str:
     """Draw a share as a bar, to an eighth of a cell."""
-    eighths = max(0, round(share * SCORE_BAR_CELLS * 8))
-    whole, part = divmod(eighths, 8)
-    return FULL_CELL * whole + (CELL_PARTS[part] if part else "" if whole or share < 0 else CELL_PARTS[1])
+    eighths = max(0, round(share * SCORE_BAR_CELLS * 8), int(share >= 0))
+    return "█" * (eighths // 8) + CELL_PARTS[eighths % 8]

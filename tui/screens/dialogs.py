@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from textual import events
@@ -14,7 +15,7 @@ from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from store.memory import Memory
-from tui.lists.record_rows import ListedRows, RowLine, row_lines
+from tui.lists.record_rows import ListedRows, Row, RowLine, row_lines
 from tui.screens.base import KEY_LOOK, ResponsiveScreen
 from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, escaped_content
@@ -176,7 +177,8 @@ class Chooser(Dialog):
             return
         self._offers, self._asked = offers, words
         shown = self.query_one(RecordList)
-        shown.set_rows(ListedRows(offers, offer_lines), keep=False)
+        rows = [Row(index, partial(offer_lines, offer), offer) for index, offer in enumerate(offers)]
+        shown.set_rows(ListedRows(rows), keep=False)
         most = min(OFFERED_LINES, max(3, self.app.size.height - 8))
         shown.styles.height = max(3, shown.height_of_rows(most))
         if self._entered:

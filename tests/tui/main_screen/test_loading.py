@@ -15,7 +15,6 @@ from support.stories import Clock, Story
 from store.base.clock import from_ms, to_ms
 from store.memory import Memory
 from tui.lists import record_rows
-from tui.lists.record_rows import Pages, split_by_day
 from tui.panes.facts import PANE
 
 
@@ -76,11 +75,11 @@ async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story, 
 )
 def test_a_key_is_found_wherever_it_is_looked_for_first(keys: list[int], key: int, near: int) -> None:
     """`near` saves time and changes nothing."""
-    pages = Pages(array("q", keys), lambda numbers: {})
+    rows = record_rows.KeyedRows(array("q", keys), lambda numbers: {}, lambda record, width: [])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_rows, "NEAR_ROWS", 4)
-        assert pages.find_index(key, near) == (keys.index(key) if key in keys else None)
-        assert [pages.find_index(each, near) for each in keys] == list(range(len(keys)))
+        rows.near = near
+        assert all(rows.index_of(one) == (keys.index(one) if one in keys else None) for one in (key, *keys))
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid", "America/Santiago", "Asia/Kolkata"])
@@ -94,8 +93,8 @@ def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[i
         patch.setenv("TZ", zone)
         time.tzset()
         patch.setattr(record_rows, "KEYS_PER_CHUNK", chunk)
-        keys, days = split_by_day(iter(enumerate(moments)))
+        keys, days = record_rows.split_by_day(iter(enumerate(moments)))
         names = [f"{datetime.fromisoformat(moment).astimezone():%a %d %b %Y}" for moment in moments]
     time.tzset()
     assert keys.tolist() == list(range(len(moments)))
-    assert days == [(n, name) for n, name in enumerate(names) if n == 0 or names[n - 1] != name]
+    assert days == [(n, name, "") for n, name in enumerate(names) if n == 0 or names[n - 1] != name]

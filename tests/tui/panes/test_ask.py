@@ -23,7 +23,8 @@ from store.context.builder import AgentTool, Context
 from store.context.selection import ConsideredFact
 from store.conversations.turns import NewTurn
 from store.inbox import duplicates
-from tui.lists.context_rows import WHOLE_TEXT, ContextRows
+from tui.lists.record_rows import ListedRows
+from tui.panes.ask import WHOLE_TEXT, context_rows
 
 Size = tuple[int, int]
 Speaks = Callable[[Scripted], Scripted]
@@ -413,10 +414,10 @@ def test_what_is_in_and_out_is_in_the_order_of_its_figures(story: Story) -> None
         facts = [memory.facts.get(number) for number in sorted(story.facts.values())[:4]]
         parts, now = memory.context(BUILD).parts, memory.now
 
-    def rows(*found: ConsideredFact, every: int = 0) -> ContextRows:
-        return ContextRows(Context("q", "", 0, "", 0, parts, found, (), 0.0), {}, now, every)
+    def rows(*found: ConsideredFact, every: int = 0) -> ListedRows:
+        return context_rows(Context("q", "", 0, "", 0, parts, found, (), 0.0), lambda cited: None, now, every)
 
-    def order(shown: ContextRows) -> list[int]:
+    def order(shown: ListedRows) -> list[int]:
         return [facts.index(one) for at in range(len(shown)) if (one := shown.record(at)) in facts]
 
     words = (("relevant", 0.45), ("aging", 0.62), ("pinned", None), ("words", None))
