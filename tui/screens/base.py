@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from textual import events
@@ -23,7 +24,7 @@ from store.config.configuration import Config
 from tui.input.arguments import help_text
 from tui.input.key_table import KEYS, KEYS_BY_ID, LIST_KEYS, PLAN_KEYS, Key, show_key
 from tui.input.verb_table import list_verbs, verb_named
-from tui.lists.record_rows import ListedRows, RowLine, row_lines
+from tui.lists.record_rows import ListedRows, Row, RowLine, heading_row, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Bar, Split
@@ -186,24 +187,17 @@ def _show_keys(keys: str) -> str:
     return "  ".join(map(show_key, keys.split(",")))
 
 
-class HelpRows(ListedRows[HelpEntry]):
-    """Keys and verbs, one a line, with headings."""
-
-    def __init__(self, found: list[HelpEntry]) -> None:
-        super().__init__(found, draw_help_entry)
-
-    def selectable(self, index: int) -> bool:
-        return bool(self.entries[index][0])
-
-    def key(self, index: int) -> Hashable:
-        return self.entries[index][0] or f"heading {index}"
+def help_rows(entries: Sequence[HelpEntry]) -> ListedRows:
+    """Return keys and verbs, one a line, with headings."""
+    return ListedRows(
+        [
+            Row(target, partial(_draw_help_entry, name, text), target) if target else heading_row((name,), name)
+            for target, name, text in entries
+        ]
+    )
 
 
-def draw_help_entry(entry: HelpEntry, width: int) -> list[RowLine]:
-    """Draw a key or a verb; of a heading its line."""
-    target, name, text = entry
-    if not target:
-        return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
+def _draw_help_entry(name: str, text: str, width: int) -> list[RowLine]:
     return row_lines([(f"  {name:<{HELP_NAME_CELLS - 4}} ", "own")], text, "", [], width)
 
 
@@ -239,7 +233,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     def compose(self) -> ComposeResult:
         yield Split(id="help-title")
-        yield RecordList(HelpRows(self._entries), id="help-list")
+        yield RecordList(help_rows(self._entries), id="help-list")
         with Vertical(id="help-more"):
             yield Preview(id="help-preview")
         yield Bar(id="help-keys")

@@ -4,7 +4,7 @@ from support.screen import Person
 
 from tui.input.key_table import KEYS, KEYS_BY_ID
 from tui.input.verb_table import list_verbs
-from tui.screens.base import HelpRows, HelpScreen, help_entries
+from tui.screens.base import HelpScreen, help_entries, help_rows
 from tui.screens.dialogs import Chooser
 from tui.widgets.record_list import RecordList
 
@@ -17,7 +17,7 @@ def test_it_lists_those_with_a_key_then_those_in_the_box_then_lists_plans_and_co
     assert targets[: len(keyed)] == keyed
     assert {target.partition(":")[2] for target in targets} == {*KEYS_BY_ID, *(verb.name for verb in list_verbs())}
     assert len(targets) == len(set(targets))
-    rows = HelpRows(entries)
+    rows = help_rows(entries)
     for index, (target, name, text) in enumerate(entries):
         line = "".join(text for text, _ in rows.lines(index, 110)[0])
         assert not target or (name and line.startswith(f"  {name} ") and text[:20] in line), line
