@@ -10,12 +10,14 @@ _DIFF_STYLES = {
     "Generic.Heading": "hunk",
     "Generic.Subheading": "hunk",
 }
-LONGEST_DIFF_LINE = 400  # maximum characters of a line: a minified file's would be megabytes wide
+# maximum characters of a line: a minified file's would be megabytes wide
+LONGEST_DIFF_LINE = 400
 
 
 def _split_into_tokens(language: str, text: str, **options: bool) -> Iterable[tuple[str, str]]:
     """Return the tokens of a text, each with its kind (`Generic.Heading`), as the lexer of a language finds them."""
-    from pygments.lexers import get_lexer_by_name  # with a lexer 11 ms, which the start need not wait for
+    # with a lexer 11 ms, which the start need not wait for
+    from pygments.lexers import get_lexer_by_name
 
     lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False, **options)
     return ((str(kind).removeprefix("Token."), value) for kind, value in lexer.get_tokens(text))
@@ -46,7 +48,8 @@ _MARKDOWN_STYLES = (
     ("Keyword", "accent"),
     ("Name", "accent"),
 )
-LONGEST_COLORED = 1_000  # maximum characters of a line to colour: a pattern may take quadratic time
+# maximum characters of a line to colour: a pattern may take quadratic time
+LONGEST_COLORED = 1_000
 
 
 def color_markdown(lines: list[str]) -> list[StyledLine]:

@@ -98,6 +98,28 @@ class LineView(CachedLines, ScrollView):
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         return [strip.crop(*crop.column_span) for strip in strips]
 
+    @property
+    def _top(self) -> int:
+        return round(self.scroll_offset.y)
+
+    def jump(self, y: int) -> None:
+        """Scroll to a line, at once."""
+        self.scroll_to(y=y, animate=False, force=True)
+
+    def render_all(self) -> list[Strip]:
+        """Render what is seen, to compare it with what is seen later."""
+        return [self.render_line(y) for y in range(self.size.height)]
+
+    def refresh_changed(self, drawn: Sequence[Strip]) -> None:
+        """Redraw only the lines that differ from what was `drawn`: all of them are kilobytes for the terminal, and
+        others may write often."""
+        now = self.render_all()
+        if len(now) != len(drawn) or not drawn:
+            self.refresh()
+        for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
+            if strip != other:
+                self.refresh(Region(0, y, self.size.width, 1))
+
     def combine(self, *looks: str) -> Style:
         """Return looks as one style, blended here, since component classes do not know what is below; an unknown one is
         plain."""

@@ -17,7 +17,7 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -59,11 +59,7 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         )
         for key in LIST_KEYS
     ]
-    DEFAULT_CSS = """
-    Preview {
-        width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: hidden;
-    }
-    """
+    DEFAULT_CSS = "Preview { width: 1fr; height: 1fr; overflow: hidden; }"
 
     @dataclass
     class Opened(Message):
@@ -89,26 +85,15 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
     def show_lines(self, lines: Sequence[StyledLine], own: str = "", stay: bool = False) -> None:
         """Show these lines from the top, or with `stay` at the current scroll position; `own`, the record's own
         citation, is no link."""
-        before, rows, top = self.citations, self._rows, round(self.scroll_offset.y)
+        before, drawn, top = self.citations, self.render_all(), self._top
         self.lines, self._own = list(lines), own
         self._wrap()
         if not (stay and before == self.citations):
             self.set_reactive(Preview.selected, -1)
             self.post_message(self.Selected())
         if not stay:
-            self.scroll_to(y=0, animate=False, force=True)
-        self._refresh_changed(rows, top)
-
-    def _refresh_changed(self, rows: list[PreviewRow], top: int) -> None:
-        """Redraw only the lines that changed: most records have the same layout."""
-        width, height = self.size
-        if top != round(self.scroll_offset.y) or max(len(rows), len(self._rows)) > height:
-            self.refresh()
-            return
-        for y in range(height):
-            old = rows[y] if y < len(rows) else ()
-            if old != self._row_at(y):
-                self.refresh(Region(0, y, width, 1))
+            self.jump(0)
+        self.refresh_changed(drawn if top == self._top else [])
 
     def place_of(self, text: str, columns: Sequence[int]) -> tuple[int, int] | None:
         """Return the (column, visible line) at which a text begins, in one of these columns; None if it begins
@@ -130,7 +115,7 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         rows = enumerate(self._rows[begin : begin + height if begin else None], begin)
         y = next((y for y, row in rows if any(is_match_style(look) for _, look, _ in row)), begin)
         if y >= height:
-            self.scroll_to(y=y - height // 3, animate=False, force=True)
+            self.jump(y - height // 3)
 
     def _row_of(self, line: int, column: int) -> int:
         """Return the row on which a character of a line stands, or one before it: a row ends without its spaces."""
@@ -157,18 +142,16 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
     def select_at(self, index: int) -> None:
         """Select the citation of an index, and scroll to it."""
         self.selected = index
-        for y, row in enumerate(self._rows):
-            if any(index == self.selected for _, _, index in row):
-                top, height = round(self.scroll_offset.y), self.size.height
-                if not (y < self._fixed_lines or top + self._fixed_lines <= y < top + height):
-                    self.scroll_to(y=max(0, y - height // 2), animate=False, force=True)
-                return
+        top, height, fixed = self._top, self.size.height, self._fixed_lines
+        y = next((y for y, row in enumerate(self._rows) if any(index == one for _, _, one in row)), 0)
+        if not (y < fixed or top + fixed <= y < top + height):
+            self.jump(max(0, y - height // 2))
 
     def select_visible(self) -> None:
         """Select the first citation from the first visible line on, and scroll until it is seen if it is on the next
         page, or within a screen's lines where the preview is low; none if it is farther, since Enter would open what is
         not seen; the last one if all are above."""
-        top, height = round(self.scroll_offset.y), self.size.height
+        top, height = self._top, self.size.height
         seen = enumerate(self._rows[top:])
         below = (
             (y, index)
@@ -180,7 +163,7 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         if line >= max(2 * height, SCREEN_LINES):
             self.selected = -1
         elif line >= height:
-            self.scroll_to(y=top + line - height + 1, animate=False, force=True)
+            self.jump(top + line - height + 1)
 
     @property
     def link(self) -> str:
@@ -203,10 +186,10 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         )
 
     def action_scroll_by_first(self) -> None:
-        self.scroll_to(y=0, animate=False, force=True)
+        self.jump(0)
 
     def action_scroll_by_last(self) -> None:
-        self.scroll_to(y=len(self._rows), animate=False, force=True)
+        self.jump(len(self._rows))
 
     def watch_selected(self) -> None:
         self.refresh()
@@ -268,7 +251,7 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """Render one line, with the scrollbar's cell at the right edge."""
         width, height = self.size
-        row, thumb = self._at(y), y in self._thumb(height, round(self.scroll_offset.y))
+        row, thumb = self._at(y), y in self._thumb(height)
         selected = self.selected if any(index == self.selected for _, _, index in row) else -1
         place = (row, selected, thumb, width)
         if (strip := self._strips.get(place)) is None:
@@ -281,26 +264,24 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
             strip = self._strips[place] = Strip.join((strip, Strip([edge])))
         return strip
 
-    def _row_at(self, index: int) -> PreviewRow:
-        return self._rows[index] if index < len(self._rows) else ()
-
     def _at(self, y: int) -> PreviewRow:
         """Return the row on a line of the screen. The first of a record, which name it, stay when the rest scrolls."""
-        return self._row_at(y if y < self._fixed_lines else y + round(self.scroll_offset.y))
+        index = y if y < self._fixed_lines else y + self._top
+        return self._rows[index] if index < len(self._rows) else ()
 
     @property
     def _fixed_lines(self) -> int:
         """Return how many lines at the top do not scroll: what it is, and its title."""
         return min(2, self.size.height // 3) if self._own else 0
 
-    def _thumb(self, height: int, top: int) -> range:
+    def _thumb(self, height: int) -> range:
         """Return the lines that the scrollbar's thumb covers. It is drawn here, so that showing or hiding it costs no
         layout."""
         rows = len(self._rows)
         if rows <= height:
             return range(0)
         size = max(1, height * height // rows)
-        start = (height - size) * top // (rows - height)
+        start = (height - size) * self._top // (rows - height)
         return range(start, start + size)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

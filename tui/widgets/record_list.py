@@ -30,7 +30,6 @@ from tui.widgets.bars import LineView
 
 # headings in a row to skip at most, so that a key never walks a million rows
 MOST_HEADINGS = 8
-
 # rows below one that is gone among which the next is looked for
 NEXT_ROWS = 20
 
@@ -92,35 +91,6 @@ def first_of_group(rows: Rows, index: int, step: int) -> int | None:
     return None
 
 
-class CursorKeeper:
-    """Where the cursor goes when the rows change: with its record, also with one that was gone for a while."""
-
-    def __init__(self) -> None:
-        self._gone: Hashable | None = None
-
-    def forget_gone(self) -> None:
-        """Note that the user chose another record."""
-        self._gone = None
-
-    def find_cursor(self, old: Rows, rows: Rows, index: int, narrowed: bool, returns: bool) -> tuple[int, bool]:
-        """Return where in `rows` the cursor goes that was at `index` of `old`, and whether its record is there. For one
-        that is gone it is the next that is still there; the first, where the user `narrowed` the list. With `returns`
-        it goes back to one that was gone: not in a list that is used, where a key would act on another record."""
-        if self._gone is not None and (found := rows.index_of(self._gone)) is not None:
-            self._gone = None
-            if returns:
-                return found, True
-        if (found := rows.index_of(old.key(index))) is not None:
-            return found, True
-        if narrowed:
-            return 0, False
-        self._gone = self._gone or old.key(index)
-        for near in range(index + 1, min(len(old), index + NEXT_ROWS)):
-            if old.selectable(near) and (found := rows.index_of(old.key(near))) is not None:
-                return found, False
-        return min(index, len(rows) - 1), False
-
-
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
 RIGHT_BUTTON = 3  # the mouse's right button
@@ -148,10 +118,6 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
     class RowMessage(Message):
         record_list: RecordList
         key: Hashable
-
-        @property
-        def control(self) -> RecordList:
-            return self.record_list
 
     class Highlighted(RowMessage):
         """The cursor moved to the row of `key`; None if no row is left. Held keys post only the last move."""
@@ -185,17 +151,16 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         self.rows = rows
         self.cursor_index = selectable_from(self.rows, 0, 1) if rows else None
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
-        self._keeper = CursorKeeper()
+        # of a row that was gone when the rows changed
+        self._gone: Hashable | None = None
         self._marks: frozenset[Hashable] = frozenset()
         # (start of a range, the marks before it)
         self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._texts: LRUCache[tuple[int, int, int], Sequence[RowPairs]] = LRUCache(256)
-        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = (
-            (),
-            (),
-        )  # (of what, row and line for each y)
+        # (of what, row and line for each y)
+        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = ((), ())
 
     @property
     def marks(self) -> Set[Hashable]:
@@ -271,13 +236,11 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         With `narrowed`, as by another filter, select the first for one that is gone, and show the selected one."""
         old, before, top = self.rows, self.cursor_key, self._top
         line = self.line_of(self.cursor_index)
-        drawn = self._render_all() if old else []
+        drawn = self.render_all() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
-            cursor, there = self._keeper.find_cursor(
-                old, rows, self.cursor_index, narrowed, returns=not self.has_focus
-            )
+            cursor, there = self._find_cursor(old, rows, self.cursor_index, narrowed)
             if narrowed and (not there or line is None):
                 scroll = max(0, cursor - MOST_HEADINGS)
             elif line is not None:
@@ -295,21 +258,28 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
             self.marks = rows.keys_present(self._marks)
         if self.is_mounted:
             self._measure()
-            self.scroll_to(y=scroll, animate=False, force=True)
-            self._draw_what_differs(drawn if self._top == top else [])
+            self.jump(scroll)
+            self.refresh_changed(drawn if self._top == top else [])
             if self.cursor_key != before:
                 self.post_message(self.Highlighted(self, self.cursor_key))
 
-    def _render_all(self) -> list[Strip]:
-        return [self.render_line(y) for y in range(self._height)]
-
-    def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
-        """Redraw only changed lines: a whole list is kilobytes for the terminal, and others may write often."""
-        if len(now := self._render_all()) != len(drawn) or not drawn:
-            self.refresh()
-        for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
-            if strip != other:
-                self.refresh(Region(0, y, self._width, 1))
+    def _find_cursor(self, old: Rows, rows: Rows, index: int, narrowed: bool) -> tuple[int, bool]:
+        """Return where in `rows` the cursor goes that was at `index` of `old`, and whether its record is there. For one
+        that is gone it is the next that is still there; the first, where the user `narrowed` the list. It goes back to
+        one that was gone: not in a list that is used, where a key would act on another record."""
+        if self._gone is not None and (found := rows.index_of(self._gone)) is not None:
+            self._gone = None
+            if not self.has_focus:
+                return found, True
+        if (found := rows.index_of(old.key(index))) is not None:
+            return found, True
+        if narrowed:
+            return 0, False
+        self._gone = self._gone or old.key(index)
+        for near in range(index + 1, min(len(old), index + NEXT_ROWS)):
+            if old.selectable(near) and (found := rows.index_of(old.key(near))) is not None:
+                return found, False
+        return min(index, len(rows) - 1), False
 
     def refresh_rows(self) -> None:
         """Redraw the visible rows with new content, as after a page is loaded."""
@@ -394,18 +364,14 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         while above > 0 and target - above < MOST_HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
         top = self._top if scroll is None else max(0, min(scroll, self._top_for(len(self.rows) - 1)))
-        self.scroll_to(y=min(max(top, self._top_for(target)), above), animate=False, force=True)
+        self.jump(min(max(top, self._top_for(target)), above))
         if left != target:
             self._refresh_row(left)
             self._refresh_row(target)
         if self.cursor_key != before:
-            self._keeper.forget_gone()
+            self._gone = None
             self._extend()
             self.post_message(self.Highlighted(self, self.cursor_key))
-
-    @property
-    def _top(self) -> int:
-        return int(self.scroll_offset.y)
 
     def _lines_of_row(self, index: int) -> Sequence[RowPairs]:
         """Return the lines of a row."""
@@ -428,6 +394,9 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
             self._places = (of, places[: self._height])
         return self._places[1]
 
+    def _height_of(self, index: int) -> int:
+        return len(self._lines_of_row(index)) if self._width else 1
+
     def height_of_rows(self, most: int) -> int:
         """Return how many lines all rows take; `most` if they take more."""
         lines = 0
@@ -446,13 +415,9 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
     def _top_for(self, index: int, line: int | None = None) -> int:
         """Return the top row with which row `index` begins on a line of the screen, or, without one, ends on the
         last."""
-        left = (
-            (self._height - len(self._lines_of_row(index)) if self._width else self._height - 1)
-            if line is None
-            else line
-        )
+        left = self._height - self._height_of(index) if line is None else line
         top = min(index, len(self.rows or ()))
-        while top > 0 and left >= (height := len(self._lines_of_row(top - 1)) if self._width else 1):
+        while top > 0 and left >= (height := self._height_of(top - 1)):
             top, left = top - 1, left - height
         return top
 
@@ -493,11 +458,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
 
     def _refresh_row(self, index: int | None) -> None:
         if (line := self.line_of(index)) is not None and index is not None:
-            self.refresh(
-                Region(
-                    0, line, self._width or self.size.width, len(self._lines_of_row(index)) if self._width else 1
-                )
-            )
+            self.refresh(Region(0, line, self._width or self.size.width, self._height_of(index)))
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:
         """Repaint the rows of `keys`. Checks the visible rows only, since a million may be marked."""
