@@ -40,6 +40,20 @@ class Facet(NamedTuple):
     total: int | None = None
 
 
+def counted_choices(
+    words: Mapping[str, str],
+    counts: Mapping[str, int],
+    glyphs: Mapping[str, str],
+    looks: Mapping[str, str] = {},
+) -> tuple[FacetChoice, ...]:
+    """Return the choices (value → word) that leave anything, each with its number and its glyph."""
+    return tuple(
+        FacetChoice(value, word, counts[value], glyphs[value], looks.get(value, "$dim"))
+        for value, word in words.items()
+        if counts.get(value)
+    )
+
+
 def counted_facet(
     field: str,
     name: str,
@@ -161,12 +175,10 @@ def narrow_query(query: str, filters: Mapping[str, str]) -> str:
 
 def found_kinds(counts: Mapping[str, int], counted: bool = True) -> Facet:
     """Return the kinds of what was found; without numbers if not all of it was `counted`."""
-    choices = [
-        FacetChoice(kind, word, counts[kind] if counted else None, KIND_GLYPHS[kind], "$dim")
-        for kind, word in KIND_TITLES.items()
-        if counts.get(kind)
-    ]
-    return Facet(KIND_FILTER, "Kind", tuple(choices), sum(counts.values()) if counted else None)
+    choices = counted_choices(KIND_TITLES, counts, KIND_GLYPHS)
+    if counted:
+        return Facet(KIND_FILTER, "Kind", choices, sum(counts.values()))
+    return Facet(KIND_FILTER, "Kind", tuple(one._replace(number=None) for one in choices))
 
 
 def search_facets(

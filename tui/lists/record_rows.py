@@ -55,7 +55,7 @@ from tui.render.lines import (
 )
 from tui.render.search_results import densest_mark
 from tui.theme.escape import visible
-from tui.theme.line_filters import cut_pieces, fit_cells
+from tui.theme.line_filters import cut_pieces, fit_cells, pieces_width
 
 # Lay out a row of a list: a glyph, a text wrapped on a few lines, a note at the right edge, and a dim second part.
 
@@ -112,20 +112,17 @@ def row_lines(
 ) -> list[RowLine]:
     """Return the lines of a row: `head`, the text beside it with the note at the right edge of its first line, and the
     parts of `second`, (text, look), each below the text. Texts must be escaped."""
-    indent, aside = sum(cell_len(part) for part, _ in head), sum(cell_len(part) for part, _ in note)
-    if width - indent - aside - 1 < LEAST_TEXT_CELLS:
+    indent, aside = pieces_width(head), pieces_width(note)
+    room = width - indent - 1
+    if room - aside < LEAST_TEXT_CELLS:
         note, aside = [], -1
-    body = max(4, width - indent - aside - 1)
-    first, *others = wrap_text(text, body, width - indent - 1, most)
-    gap = " " if note else ""
-    lines: list[RowLine] = [[*head, (fit_cells(first, body), look), (gap, ""), *note]]
-    lines += [[(" " * indent, ""), (other, look)] for other in others]
+    body = max(4, room - aside)
+    first, *others = wrap_text(text, body, room, most)
+    below = [(other, look) for other in others]
     for part, dim in second:
-        if part:
-            lines += [
-                [(" " * indent, ""), (one, dim)] for one in wrap_text(part, width - indent - 1, width - indent - 1)
-            ]
-    return lines
+        below += [(line, dim) for line in wrap_text(part, room, room) if line]
+    start: RowLine = [*head, (fit_cells(first, body), look), (" " if note else "", ""), *note]
+    return [start, *([(" " * indent, ""), piece] for piece in below)]
 
 
 def heading_line(name: str, reason: str, width: int) -> RowLine:
@@ -495,7 +492,7 @@ def draw_hit(hit: Hit, now: str, width: int) -> list[RowLine]:
     lines = _wrap_hit(title, first, rest, HIT_LINES)
     if (below := _text_below(hit)) and len(lines) < HIT_LINES:
         lines += _wrap_hit(below, rest, rest, HIT_LINES - len(lines))
-    gap = " " * max(0, first - sum(cell_len(text) for text, _ in lines[0]))
+    gap = " " * max(0, first - pieces_width(lines[0]))
     aside: RowLine = [(gap, ""), (" ", ""), (note, style if loud else "dim")]
     return [[(f"{glyph} ", style), *lines[0], *aside], *([("  ", ""), *line] for line in lines[1:])]
 
@@ -588,11 +585,8 @@ def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) 
 
 def _checkpoint_reason(checkpoint: Checkpoint) -> str:
     """Return the level of an automatic checkpoint, and why it was created."""
-    if checkpoint.trigger == "usage":
-        why = f"{checkpoint.used} %"
-    else:
-        daily = "daily" if checkpoint.level == "archival" else "by time"
-        why = "at end" if checkpoint.trigger == "session_end" else daily
+    daily = "daily" if checkpoint.level == "archival" else "by time"
+    why = {"usage": f"{checkpoint.used} %", "session_end": "at end"}.get(checkpoint.trigger, daily)
     return f"{checkpoint.level} {why}"
 
 

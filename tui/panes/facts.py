@@ -21,7 +21,7 @@ from store.memory import Memory
 from store.search.lookup import records_by_key
 from store.trust.ownership import read_identity
 from tui.input.key_table import fill_in_keys
-from tui.lists.filters import Facet, FacetChoice, counted_facet, writer_facet
+from tui.lists.filters import Facet, counted_choices, counted_facet, writer_facet
 from tui.lists.record_rows import KeyedRows, RecordReader, RowHeading, draw_record
 from tui.panes.pane import FIRST_ROWS, Loaded, Pane, Reading, View
 from tui.render.lines import EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
@@ -145,16 +145,13 @@ def _read_tasks(reading: Reading) -> Loaded:
     statuses = (progress,) if progress else ("in_progress", "pending", *(("done",) if view.hidden else ()))
     keys = pack_keys("task", memory.tasks.ids(statuses=statuses))
     counts = dict(memory.database.rows("SELECT status, count(*) FROM tasks GROUP BY status"))
-    choices = [
-        FacetChoice(status, TASK_STATUS_LABELS[status].capitalize(), counts[status], TASK_GLYPHS[status], "$dim")
-        for status in ("in_progress", "pending", "done")
-        if counts.get(status)
-    ]
+    words = {status: TASK_STATUS_LABELS[status].capitalize() for status in ("in_progress", "pending", "done")}
+    choices = counted_choices(words, counts, TASK_GLYPHS)
     done = counts.get("done", 0)
     said = f"{done:,} done {'shown' if view.hidden else 'hidden'}"
     says: list[Piece] = [(said, "$dim", "hidden")] if done and not progress else []
     rows = KeyedRows(keys, partial(read_records, reading), partial(draw_record, now=memory.now))
-    facets = [*read_facets(memory), Facet("progress", "Status", tuple(choices), sum(counts.values()) - done)]
+    facets = [*read_facets(memory), Facet("progress", "Status", choices, sum(counts.values()) - done)]
     return Loaded(
         rows, facets, says, len(keys), "No tasks to be done. {record.add} adds one; {record.confirm} starts it."
     )
@@ -282,28 +279,25 @@ def count_facts(memory: Memory, now: str) -> dict[str, int]:
 
 def read_facets(memory: Memory) -> list[Facet]:
     """Count the facts of every choice, the decisions and the tasks; takes a second for a million facts."""
-    counts = count_facts(memory, memory.now)
-    numbers = {**counts, "fresh": counts.get("fresh", 0) - counts.get("pinned", 0)}
-    states = [
-        FacetChoice(
-            name, FACT_BADGES[name][1].capitalize(), number, FACT_BADGES[name][0], piece_style(f"glyph-{name}")
-        )
-        for name in (*NEEDS, *GONE_STATES)
-        if (number := numbers.get(name, 0))
-    ]
-    database = memory.database
-    doubted = len(_doubted_keys(memory))
-    decisions = database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
-    tasks = database.value("SELECT count(*) FROM tasks WHERE status <> 'done'")
-    for value, word, number, glyph in (
-        (DOUBTED, "Evidence moved", doubted, EVIDENCE_BADGES["moved"][0]),
-        (DECISIONS, "Decisions", decisions, KIND_GLYPHS["decision"]),
-        (TASKS, "Tasks", tasks, KIND_GLYPHS["task"]),
-    ):
-        if number:
-            states.append(FacetChoice(value, word, number, glyph, "$dim"))
+    counts, database = count_facts(memory, memory.now), memory.database
+    numbers = {
+        **counts,
+        "fresh": counts.get("fresh", 0) - counts.get("pinned", 0),
+        DOUBTED: len(_doubted_keys(memory)),
+        DECISIONS: database.value("SELECT count(*) FROM decisions WHERE status = 'active'"),
+        TASKS: database.value("SELECT count(*) FROM tasks WHERE status <> 'done'"),
+    }
+    words = {name: FACT_BADGES[name][1].capitalize() for name in (*NEEDS, *GONE_STATES)}
+    looks = {name: piece_style(f"glyph-{name}") for name in words}
+    words |= {DOUBTED: "Evidence moved", DECISIONS: "Decisions", TASKS: "Tasks"}
+    glyphs = {name: glyph for name, (glyph, _) in FACT_BADGES.items()}
+    glyphs |= {
+        DOUBTED: EVIDENCE_BADGES["moved"][0],
+        DECISIONS: KIND_GLYPHS["decision"],
+        TASKS: KIND_GLYPHS["task"],
+    }
     return [
-        Facet("state", "State", tuple(states), counts.get("active")),
+        Facet("state", "State", counted_choices(words, numbers, glyphs, looks), counts.get("active")),
         counted_facet("domain", "Domain", _count_by_column(memory, "domain")),
         writer_facet("origin", _count_by_column(memory, "origin")),
         counted_facet("tag", "Tag", memory.facts.tags()),

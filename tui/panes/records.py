@@ -14,7 +14,7 @@ from store.inbox.duplicates import find_decision_matches
 from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from tui.actions.table import ADD_CHECKPOINT, ADD_DECISION
-from tui.lists.filters import Facet, FacetChoice, writer_facet
+from tui.lists.filters import Facet, FacetChoice, counted_choices, writer_facet
 from tui.lists.record_rows import (
     KeyedRows,
     RowHeading,
@@ -115,13 +115,9 @@ def _links_of(reading: Reading, record: Any) -> str:
 
 def kind_facet(counts: Mapping[str, int]) -> Facet:
     """Return the kinds by the number of entries of each."""
-    choices = [
-        FacetChoice(kind, word, counts[kind], KIND_GLYPHS[kind], "$text-primary" if kind == "decision" else "$dim")
-        for kind, word in TIMELINE_WORDS.items()
-        if counts.get(kind)
-    ]
     total = sum(count for kind, count in counts.items() if kind != SHOWN_APART)
-    return Facet("kind", "Kind", tuple(choices), total)
+    looks = {"decision": "$text-primary"}
+    return Facet("kind", "Kind", counted_choices(TIMELINE_WORDS, counts, KIND_GLYPHS, looks), total)
 
 
 # The history: every change with the checkpoints among them, or the checkpoints alone.

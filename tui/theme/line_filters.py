@@ -84,22 +84,23 @@ class ColorlessFilter(LineFilter):
     """Removes colours, but keeps bold, underline and reverse: for NO_COLOR. A glyph or a word repeats what a colour
     shows."""
 
+    def change(self, style: Style) -> Style:
+        """Return the style that is drawn instead."""
+        return _without_color(style)
+
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
-            Segment(text, None if style is None else _without_color(style), control)
+            Segment(text, None if style is None else self.change(style), control)
             for text, style, control in segments
         ]
 
 
-class OwnColorsFilter(LineFilter):
+class OwnColorsFilter(ColorlessFilter):
     """Limits colours to the terminal's sixteen and its defaults: for the ANSI themes, in which widgets that blend
     colours would emit others."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        return [
-            Segment(text, None if style is None else _in_own_colors(style), control)
-            for text, style, control in segments
-        ]
+    def change(self, style: Style) -> Style:
+        return _in_own_colors(style)
 
 
 @lru_cache(1024)
