@@ -20,6 +20,7 @@ from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
 from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
+from tui.commands.record_lines import sync_message
 from tui.input.arguments import ParsedArguments, Verb, settle
 
 
@@ -200,12 +201,12 @@ def _catch_up(memory: Memory, cwd: str | None = None, meaning: bool = False) -> 
     """Bring up to date what a verb reads, in the folder `cwd`; `meaning`: vectors too. Without a folder only finish a
     purge that was interrupted or had to wait."""
     # it reads git, documents and vectors, which takes a command that writes its time
-    from tui import catch_up
+    from store.upkeep import catch_up
 
     if cwd is None:
-        catch_up.finish_purge(memory)
+        catch_up.finish_purge(memory, print_notice)
     else:
-        catch_up.catch_up(memory, cwd, meaning)
+        catch_up.catch_up(memory, cwd, meaning, print_notice, sync_message)
 
 
 def _ask_on_terminal(

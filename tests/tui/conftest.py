@@ -93,7 +93,7 @@ def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 def time_to_catch_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a command lets the memory catch up with first is all of it: on a machine that stands still for seconds it
     would say what remains. A process of its own has the seconds that a person has."""
-    monkeypatch.setattr("tui.catch_up.WAIT_SECONDS", 600.0)
+    monkeypatch.setattr("store.upkeep.catch_up.WAIT_SECONDS", 600.0)
     monkeypatch.setattr("tui.commands.conversations.READING_SECONDS", 600.0)
     monkeypatch.setattr("store.upkeep.session_flush.READING_SECONDS", 600.0)
 

@@ -35,7 +35,8 @@ from store.git.repository import Repository
 from store.inbox.duplicates import propose_duplicates
 from store.ingest.runner import IngestReport, _IngestRun
 from store.memory import Memory
-from tui import catch_up, cli
+from store.upkeep import catch_up
+from tui import cli
 from tui.input.arguments import Verb
 from tui.input.verb_table import MODULES, list_verbs, verb_named
 

@@ -11,6 +11,7 @@ from store.base.runtime import is_part_disabled
 from store.embedding.vectors import Vectors
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
+from store.sync.sync import SyncReport
 from store.sync.synced_files import list_synced_files
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import (
@@ -20,9 +21,8 @@ from store.upkeep.maintenance import (
     run_maintenance,
     take_due_checkpoint,
 )
-from tui.cli_output import print_notice
-from tui.commands.record_lines import sync_message
 
+Tell = Callable[[str], None]
 # largest file that a command backs up daily
 BACKUP_BYTES = 16 << 20
 # maximum time that a read command spends to sync the timeline and the documents first
@@ -30,17 +30,17 @@ WAIT_SECONDS = 2.0
 
 
 @contextmanager
-def _report_failure(what: str) -> Iterator[None]:
-    """Say on standard error what could not be done: the command goes on."""
+def _report_failure(tell: Tell, what: str) -> Iterator[None]:
+    """Tell what could not be done: the command goes on."""
     try:
         yield
     except MemorandaError as error:
-        print_notice(f"{what}: {error}")
+        tell(f"{what}: {error}")
 
 
-def catch_up(memory: Memory, cwd: str, meaning: bool) -> None:
-    """Sync the timeline with git and the index with the documents for a limited time, then report what remains;
-    `meaning`: vectors too."""
+def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell, say_synced: Callable[[SyncReport], str]) -> None:
+    """Sync the timeline with git and the index with the documents for a limited time, then `tell` what remains, and
+    what was synced as `say_synced` puts it; `meaning`: vectors too."""
     if memory.location.look:  # read-only: syncs nothing
         return
     deadline = time.monotonic() + WAIT_SECONDS
@@ -48,41 +48,41 @@ def catch_up(memory: Memory, cwd: str, meaning: bool) -> None:
     def late() -> bool:
         return time.monotonic() > deadline
 
-    with _report_failure("What was remembered could not be compared"):
+    with _report_failure(tell, "What was remembered could not be compared"):
         # first: takes milliseconds, and git may use up the time
         if has_uncompared_facts(memory.database):
             compare_new_facts(memory.database, memory.facts, memory.inbox, late)
-    with _report_failure("The timeline could not catch up with git"):
-        _catch_up_with_git(memory, cwd, late)
-    with _report_failure("A file could not be synced"):
+    with _report_failure(tell, "The timeline could not catch up with git"):
+        _catch_up_with_git(memory, cwd, late, tell)
+    with _report_failure(tell, "A file could not be synced"):
         # those that a person keeps so, if they or the memory changed; without any this reads one row
         for report in memory.sync.sync_due(late) if list_synced_files(memory.database) else ():
-            print_notice(sync_message(report))
-    with _report_failure("The documents could not be read"):
+            tell(say_synced(report))
+    with _report_failure(tell, "The documents could not be read"):
         read = memory.documents.update_index(cancelled=late)
         if read.elsewhere:
-            print_notice("Another process is reading the documents right now.")
+            tell("Another process is reading the documents right now.")
         elif read.remaining:
-            print_notice(f"{read.remaining:,} documents remain to be read; the next command continues.")
-    with _report_failure("No checkpoint could be taken"):
+            tell(f"{read.remaining:,} documents remain to be read; the next command continues.")
+    with _report_failure(tell, "No checkpoint could be taken"):
         # takes milliseconds: the application may never run
         if not late():
             take_due_checkpoint(memory)
-    with _report_failure("No backup could be made"):
+    with _report_failure(tell, "No backup could be made"):
         if not late():
             make_due_backup(memory, late, BACKUP_BYTES)
-    with _report_failure("Index incomplete"):
+    with _report_failure(tell, "Index incomplete"):
         if meaning and not late():
-            _catch_up_with_meaning(memory, late)
+            _catch_up_with_meaning(memory, late, tell)
 
 
-def finish_purge(memory: Memory) -> None:
+def finish_purge(memory: Memory, tell: Tell) -> None:
     """Finish a purge that was interrupted or had to wait."""
-    with _report_failure("Erasing is not finished"):
-        finish_pending_purge(memory.database, print_notice)
+    with _report_failure(tell, "Erasing is not finished"):
+        finish_pending_purge(memory.database, tell)
 
 
-def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
+def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool], tell: Tell) -> None:
     """Embed pending texts in the remaining time, if an embedding model is ready: choosing one takes seconds of
     measurement, which the application and `memoranda health --index` do. Without one report nothing: `health --check`
     does."""
@@ -91,15 +91,15 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     trouble: list[str] = []
     done = embed_waiting(memory, cancelled=late, trouble=trouble.append)
     if done is None:
-        print_notice("Another program is indexing; until it is done, some texts are found by their words alone.")
+        tell("Another program is indexing; until it is done, some texts are found by their words alone.")
     elif done.left and not trouble:
-        print_notice(
+        tell(
             f"{done.left:,} texts remain to be indexed; the next search continues, memoranda health --index does them"
             " all."
         )
 
 
-def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
+def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool], tell: Tell) -> None:
     """Read the commits that the timeline lacks, until `late` returns True, and report what remains."""
     # unknown until git has listed the commits
     remaining: int | None = None
@@ -108,10 +108,10 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         nonlocal remaining
         remaining = total - done
 
-    new = run_maintenance(memory, cwd, progress, late, print_notice)
+    new = run_maintenance(memory, cwd, progress, late, tell)
     if new is None:
-        print_notice("Another process is reading git's history right now.")
+        tell("Another process is reading git's history right now.")
     elif remaining is None and late() and readable_repository(memory, cwd):
-        print_notice("Reading git timed out; the next command tries again.")
+        tell("Reading git timed out; the next command tries again.")
     elif remaining:
-        print_notice(f"{remaining:,} commits remain to be read; the next command continues.")
+        tell(f"{remaining:,} commits remain to be read; the next command continues.")
