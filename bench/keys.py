@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdict
@@ -121,8 +122,7 @@ def show_list(path: str, pane: str) -> None:
         else [key for key, _ in memory.timeline.stream()]
     )
 
-    def draw(record: Any, width: int) -> list[RowLine]:
-        return fact_lines(record, now, width) if pane == FACTS else entry_lines(record, width)
+    draw: Callable[[Any, int], list[RowLine]] = partial(fact_lines, now=now) if pane == FACTS else entry_lines
 
     class Alone(ResponsiveScreen[None]):
         CSS = """
@@ -139,7 +139,7 @@ def show_list(path: str, pane: str) -> None:
                 yield Preview()
 
         def on_record_list_highlighted(self, message: RecordList.Highlighted) -> None:
-            for record in records_by_key(memory.database, [message.key]).values():
+            for record in records_by_key(memory.database, [int(str(message.key))]).values():
                 self.query_one(Preview).show_lines(describe_record(memory, record), record.citation)
 
         def on_mount(self) -> None:
