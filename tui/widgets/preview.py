@@ -459,25 +459,19 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
 
     def open(self, citation: Citation) -> None:
         """Show the record of a citation, add the previous record to the back history, and focus the preview."""
-        before, selected = self.record, self.preview.selected
-        if self.show_citation(citation):
-            if before is not None:
-                self._trail.append((before, selected))
-            self.enter()
-
-    def show_citation(self, citation: Citation) -> bool:
-        """Show the record of a citation; return False if there is none."""
         if self.engine is None:
-            return False
+            return
         try:
             found = get_record(self.engine.screen.database, citation)
         except MemorandaError as error:
             self.post_message(self.Failed(error))
-            return False
+            return
+        if self.record is not None:
+            self._trail.append((self.record, self.preview.selected))
         self._ahead.clear()
         self.before, self._start = (), 0
         self._show_record(found)
-        return True
+        self.enter()
 
     def go_back(self) -> bool:
         """Go back to the previous record; return False if there is none."""
@@ -509,10 +503,6 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         if found is not None:
             self._show_record(found, again=True)
         return found is not None
-
-    def on_preview_opened(self, event: Preview.Opened) -> None:
-        event.stop()
-        self.open(event.citation)
 
     def _show_record(self, record: Record | Step, again: bool = False) -> None:
         """Show a record; one that takes longer than a frame, since all later changes or a file is read for it, in short
