@@ -344,18 +344,18 @@ class ActingScreen(PlacesScreen):
         if not self.is_attached or self.query_one_optional(TextEditor) is not None:
             return
         preview = self.pane.preview
-        thing = self.targets()[:1]
+        thing, past = self.targets()[:1], self.moment is not None
         words: dict[str, str] = {}
         if preview.has_focus and preview.link:
             words["preview.follow"] = f"opens {preview.link}"
         own = self.place.pane.actions
         general = [one for one in own if not one.kinds and isinstance(one.word, str)]
         for action in (*(one for one in own if one.kinds), *ACTIONS, *general):
-            fits = action in general or bool(action.kinds and thing and action.things(thing))
-            word = action.word_for(thing[0] if thing else None) if fits else ""
-            if word and (action.looks or self.moment is None):
-                words.setdefault(action.key, word)
-        keys = [*words.items()]
+            if not action.word or action.key in words or (past and not action.looks):
+                continue
+            if action in general or bool(action.kinds and thing and action.things(thing)):
+                words[action.key] = action.word_for(thing[0] if thing else None)
+        keys = [(key, word) for key, word in words.items() if word]
         if not keys and self.moment is None and self.pane_name in PANE_KEYS:
             keys.append(("record.add", "add"))
         if preview.has_focus or self.form == "-narrow":

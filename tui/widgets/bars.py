@@ -83,17 +83,20 @@ class LineView(CachedLines, ScrollView):
         self._ground = Color(0, 0, 0)
         self._looks: dict[tuple[str, ...], Style] = {}
         self._strips: LRUCache[Hashable, Any] = LRUCache(256)
+        # line → how it was drawn last
+        self._drawn: dict[int, Strip] = {}
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._looks.clear()
-        self._strips.clear()
+        for kept in (self._looks, self._strips, self._drawn):
+            kept.clear()
 
     def draw_lines(self, crop: Region) -> list[Strip]:
         if (ground := self.background_colors[1]) != self._ground:
             self._ground = ground
             self.notify_style_update()
-        strips = [self.render_line(y) for y in crop.line_range]
+        strips = self.render_rows(crop.line_range)
+        self._drawn.update(zip(crop.line_range, strips, strict=True))
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         return [strip.crop(*crop.column_span) for strip in strips]
@@ -106,18 +109,15 @@ class LineView(CachedLines, ScrollView):
         """Scroll to a line, at once."""
         self.scroll_to(y=y, animate=False, force=True)
 
-    def render_all(self) -> list[Strip]:
-        """Render what is seen, to compare it with what is seen later."""
-        return [self.render_line(y) for y in range(self.size.height)]
+    def render_rows(self, lines: range) -> list[Strip]:
+        """Render these of the lines that are seen."""
+        return [self.render_line(y) for y in lines]
 
-    def refresh_changed(self, drawn: Sequence[Strip]) -> None:
-        """Redraw only the lines that differ from what was `drawn`: all of them are kilobytes for the terminal, and
+    def refresh_changed(self) -> None:
+        """Redraw only the lines that differ from what was drawn last: all of them are kilobytes for the terminal, and
         others may write often."""
-        now = self.render_all()
-        if len(now) != len(drawn) or not drawn:
-            self.refresh()
-        for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
-            if strip != other:
+        for y, strip in enumerate(self.render_rows(range(self.size.height))):
+            if strip != self._drawn.get(y):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def combine(self, *looks: str) -> Style:

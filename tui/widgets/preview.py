@@ -85,15 +85,15 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
     def show_lines(self, lines: Sequence[StyledLine], own: str = "", stay: bool = False) -> None:
         """Show these lines from the top, or with `stay` at the current scroll position; `own`, the record's own
         citation, is no link."""
-        before, drawn, top = self.citations, self.render_all(), self._top
+        before = self.citations
         self.lines, self._own = list(lines), own
         self._wrap()
-        if not (stay and before == self.citations):
+        if self.selected >= 0 and not (stay and before == self.citations):
             self.set_reactive(Preview.selected, -1)
             self.post_message(self.Selected())
         if not stay:
             self.jump(0)
-        self.refresh_changed(drawn if top == self._top else [])
+        self.refresh_changed()
 
     def place_of(self, text: str, columns: Sequence[int]) -> tuple[int, int] | None:
         """Return the (column, visible line) at which a text begins, in one of these columns; None if it begins
@@ -249,24 +249,36 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
     def render_line(self, y: int) -> Strip:
-        """Render one line, with the scrollbar's cell at the right edge."""
+        return self.render_rows(range(y, y + 1))[0]
+
+    def render_rows(self, lines: range) -> list[Strip]:
+        """Render these of the lines that are seen, each with the scrollbar's cell at the right edge."""
         width, height = self.size
-        row, thumb = self._at(y), y in self._thumb(height)
-        selected = self.selected if any(index == self.selected for _, _, index in row) else -1
-        place = (row, selected, thumb, width)
-        if (strip := self._strips.get(place)) is None:
-            segments = [
-                Segment(text, self.combine(*("selected" if 0 <= index == selected else look).split("+")))
-                for text, look, index in row
-            ]
-            strip = Strip(segments).adjust_cell_length(width - 1, self.combine(""))
-            edge = Segment("▐", self.combine("rule")) if thumb else Segment(" ", self.combine(""))
-            strip = self._strips[place] = Strip.join((strip, Strip([edge])))
-        return strip
+        top, fixed, thumb = self._top, self._fixed_lines, self._thumb(height)
+        strips = []
+        for y in lines:
+            row = self._row_at(y if y < fixed else y + top)
+            selected = self.selected if any(index == self.selected for _, _, index in row) else -1
+            place = (row, selected, y in thumb, width)
+            if (strip := self._strips.get(place)) is None:
+                strip = self._strips[place] = self._draw_row(*place)
+            strips.append(strip)
+        return strips
+
+    def _draw_row(self, row: PreviewRow, selected: int, thumb: bool, width: int) -> Strip:
+        segments = [
+            Segment(text, self.combine(*("selected" if 0 <= index == selected else look).split("+")))
+            for text, look, index in row
+        ]
+        strip = Strip(segments).adjust_cell_length(width - 1, self.combine(""))
+        edge = Segment("▐", self.combine("rule")) if thumb else Segment(" ", self.combine(""))
+        return Strip.join((strip, Strip([edge])))
 
     def _at(self, y: int) -> PreviewRow:
         """Return the row on a line of the screen. The first of a record, which name it, stay when the rest scrolls."""
-        index = y if y < self._fixed_lines else y + self._top
+        return self._row_at(y if y < self._fixed_lines else y + self._top)
+
+    def _row_at(self, index: int) -> PreviewRow:
         return self._rows[index] if index < len(self._rows) else ()
 
     @property

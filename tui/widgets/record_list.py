@@ -236,7 +236,6 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         With `narrowed`, as by another filter, select the first for one that is gone, and show the selected one."""
         old, before, top = self.rows, self.cursor_key, self._top
         line = self.line_of(self.cursor_index)
-        drawn = self.render_all() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
@@ -259,7 +258,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         if self.is_mounted:
             self._measure()
             self.jump(scroll)
-            self.refresh_changed(drawn if self._top == top else [])
+            self.refresh_changed()
             if self.cursor_key != before:
                 self.post_message(self.Highlighted(self, self.cursor_key))
 

@@ -306,6 +306,7 @@ async def test_only_what_differs_is_drawn_again(painted: list[Region], app: List
     await pilot.pause()
     assert set(rows.asked) <= {43}
     await pilot.press("g")
+    app.lines()  # drawn
     painted.clear()
     app.list.set_rows(numbered(100))
     await pilot.pause()
