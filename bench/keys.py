@@ -2,11 +2,11 @@
 
     python -m bench.keys [--presses 60] [--facts 100000] [--entries 200000] [--attribute]
 
-The reference is as little as shows the same: the product's list and preview of these records in an application of their
-own, without headings, bars and keys; its presses take turns with those of Memoranda. A cursor key takes at most 1.15 ×
-its time. `CPU` is the processor time of a press, including timers and the terminal's encoding; it hardly depends on the
-machine's load, unlike the rest. With `--attribute` the same presses are timed inside the application, which shows where
-the milliseconds are spent, and costs some."""
+The reference is as little as shows the same: the product's list and preview of these records between a title and a
+footer that stay, without headings, keys and workers; its presses take turns with those of Memoranda. A cursor key takes
+at most 1.15 × its time. `CPU` is the processor time of a press, including timers and the terminal's encoding; it hardly
+depends on the machine's load, unlike the rest. With `--attribute` the same presses are timed inside the application,
+which shows where the milliseconds are spent, and costs some."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdict
@@ -110,6 +111,7 @@ def show_list(path: str, pane: str) -> None:
     from tui.lists.record_rows import KeyedRows, entry_lines, fact_lines
     from tui.render.details import describe_record
     from tui.screens.base import ResponsiveScreen, forget_startup
+    from tui.widgets.bars import Bar, CachedLines
     from tui.widgets.preview import Preview
     from tui.widgets.record_list import RecordList
 
@@ -124,19 +126,29 @@ def show_list(path: str, pane: str) -> None:
 
     draw: Callable[[Any, int], list[RowLine]] = partial(fact_lines, now=now) if pane == FACTS else entry_lines
 
+    class Box(CachedLines, Container):
+        pass
+
     class Alone(ResponsiveScreen[None]):
         CSS = """
-        #body { layout: horizontal; }
-        RecordList { width: 60fr; }
-        Preview { width: 40fr; border-left: solid $panel; }
-        .-narrow { layout: vertical; & RecordList { width: 1fr; height: 4fr; }
-            & Preview { width: 1fr; height: 3fr; border-left: none; border-top: solid $panel; } }
+        #body { height: 1fr; layout: horizontal; }
+        #left { width: 60fr; }
+        #right { width: 40fr; border-left: solid $panel; }
+        .-narrow #body { layout: vertical; }
+        .-narrow #left { width: 1fr; height: 4fr; }
+        .-narrow #right { width: 1fr; height: 3fr; border-left: none; border-top: solid $panel; }
         """
 
         def compose(self) -> ComposeResult:
-            with Container(id="body", classes="" if self.app.size.width > 100 else "-narrow"):
-                yield RecordList(KeyedRows(keys, lambda some: records_by_key(memory.database, list(some)), draw))
-                yield Preview()
+            yield Bar("The list alone")
+            with Box(id="body"):
+                with Box(id="left"):
+                    yield RecordList(
+                        KeyedRows(keys, lambda some: records_by_key(memory.database, list(some)), draw)
+                    )
+                with Box(id="right"):
+                    yield Preview()
+            yield Bar("q quit")
 
         def on_record_list_highlighted(self, message: RecordList.Highlighted) -> None:
             for record in records_by_key(memory.database, [int(str(message.key))]).values():
@@ -148,7 +160,7 @@ def show_list(path: str, pane: str) -> None:
 
     class Shown(App[None]):
         def get_default_screen(self) -> Alone:
-            return Alone(id="_default")
+            return Alone(id="_default", classes="" if get_terminal_size().columns > 100 else "-narrow")
 
     Shown().run()
 
