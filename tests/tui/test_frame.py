@@ -1,11 +1,10 @@
 """The frame: its budgets, one rule for a key, former keys and panes, keys typed ahead, typed commands, bad input."""
 
-import tomllib
 from collections.abc import Hashable
-from pathlib import Path
 
 import pytest
 from support import repositories
+from support.cases import load_cases
 from support.screen import HUGE, NARROW, Person, opened
 from support.stories import Story
 
@@ -222,7 +221,7 @@ def test_the_tables_keep_the_rule() -> None:
 
 # What the application had before: each key and each pane is found.
 
-FORMER = tomllib.loads(Path(__file__).with_name("former.toml").read_text("utf-8"))
+FORMER = load_cases(__file__)
 GONE = "sidebar.toggle pane.health"  # there is no sidebar, and health is a view
 
 
@@ -248,25 +247,7 @@ async def test_each_of_the_twenty_places_is_reached(person: Person) -> None:
 
 # Keys typed ahead: what a terminal writes at once, and what is done then.
 
-BURSTS = {
-    ":forget F#11\r": ["forget F#11"],
-    "/memory forget F#11\r": ["forget F#11"],
-    "/jenkins\rf": ["forget F#6"],
-    "55R\r": ["restore K#1"],
-    "   f": ["forget F#2 F#6 F#7"],
-    "c\x1b[Fx\r": ["correct F#2"],
-    "55Rd\r": ["restore K#1"],
-    # and where dialogs, chips, views and searches open one after the other
-    "22p": ["pin F#7"],
-    "fffuu": ["forget F#2", "forget F#6", "forget F#7", "undo 33", "undo 32"],
-    "ahello there\r#greeting\r": ["remember F#15", "tag F#15"],
-    "3ja\x15Post\rby hand\r\rcheap\rf": ["decide D#6", "forget D#6"],
-    ":tasks\ryy": ["task done A#2", "task start A#3"],
-    ":settings\r←:remember one two\rp": ["remember F#15", "pin F#2"],
-    "/cache kind:decision\rfu": ["forget D#3", "undo 31"],
-    "@yesterday\rf←f": ["forget F#2"],
-    "=←L←S←F←f": ["forget F#2"],
-}
+BURSTS = FORMER["bursts"]
 
 
 @pytest.mark.parametrize("burst", BURSTS)
