@@ -314,7 +314,7 @@ def _describe_fact(
         _cited_line(
             cite("global" if shown else "fact", one.id),
             (f"  {one.fact}", ""),
-            (f"  {state_word(one.status)}", "dim"),
+            (f"  {state_word(one.status)}, from {format_local_time(one.created_at)[:-6]}", "dim"),
             here=one.id == fact.id,
         )
         for one in memory.facts.chain(fact.id)
@@ -326,6 +326,7 @@ def _describe_fact(
             (f"{glyph} {word}", f"glyph-{badge}"),
         ],
         *indent_text(fact.fact, "title"),
+        *(_section("What it said over time", chain[-CHAIN_LENGTH:]) if len(chain) > 1 else []),
         [],
         _confirmed_row(fact, badge, now),
         *_bound_lines(bound),
@@ -337,7 +338,6 @@ def _describe_fact(
             ("Muted", "not sent to agents" if memory.mutes.filter_muted_facts([fact.id]) else ""),
         ),
         *_quote_evidence(memory, fact, bound),
-        *(_section("What it said over time", chain[-CHAIN_LENGTH:]) if len(chain) > 1 else []),
         *_history_lines(
             memory, "fact", fact.id, now, "History, in your personal memory" if shown else "History", cited
         ),

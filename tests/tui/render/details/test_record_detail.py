@@ -1,5 +1,6 @@
 """A record in full, as text: what the preview and `memoranda show` say of each kind."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,9 @@ def test_a_chain_of_corrections_is_seen_from_each_of_its_links(story: Story) -> 
         for here, mark in (("F#3", 0), ("F#4", 1), ("F#5", 2)):
             lines = said(memory, here)
             at = lines.index("What it said over time")
+            assert at <= 3, "below its text: a low preview shows it too"
             chain = lines[at + 1 : at + 4]
+            assert all(re.search(r"  \w+, from \d+ \w+ \d{4}$", line) for line in chain)
             assert [line[2:].split()[0] for line in chain] == ["F#3", "F#4", "F#5"]
             assert [line.startswith("▸") for line in chain] == [index == mark for index in range(3)]
 
