@@ -91,8 +91,10 @@ def _bring_up_to_date(connection: apsw.Connection, path: str, clock: Clock, trus
         if kept:
             connection.execute(_LISTED_COLUMNS, (kept, now, now))
 
-    connection.pragma("foreign_keys", 0)  # tables come in any order; it cannot be set within a transaction
-    connection.pragma("ignore_check_constraints", 1)  # a row that a disk changed comes along as it is
+    # tables come in any order; it cannot be set within a transaction
+    connection.pragma("foreign_keys", 0)
+    # a row that a disk changed comes along as it is
+    connection.pragma("ignore_check_constraints", 1)
     try:
         upgrade_schema(connection, clock, convert=keep_and_convert)
     finally:
@@ -109,7 +111,8 @@ def _convert_rows(connection: apsw.Connection, version: int) -> None:
         with open(database_schema.SCHEMA_FILE, encoding="utf-8") as schema:
             run_script(connection, schema.read())
         triggers = list(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"))
-        for name, _ in triggers:  # they keep what is derived, which comes along or is made below
+        # they keep what is derived, which comes along or is made below
+        for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
         remade = DERIVED_TABLES if version < _PASSAGES else ("vector_blocks",) if version < _SIGNS else ()
         kept = (
@@ -283,7 +286,8 @@ def _copy_rows(path: str, name: str, clock: Clock, look: bool) -> tuple[str, aps
     try:
         file = open_for_reading(path, look)
         try:
-            file.execute("VACUUM INTO ?", (name,))  # a backup would copy the flag for a log, which needs a file
+            # a backup would copy the flag for a log, which needs a file
+            file.execute("VACUUM INTO ?", (name,))
         finally:
             file.close()
         _bring_up_to_date(keeper, path, clock, None)

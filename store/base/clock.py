@@ -33,7 +33,8 @@ def to_ms(moment: str) -> int:
 def from_ms(milliseconds: int) -> str:
     """Return the timestamp of `milliseconds` since 1970."""
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"  # strftime does not pad years
+    # strftime does not pad years
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def days_before(now: str, days: int) -> str:

@@ -18,10 +18,12 @@ from store.base.vocabulary import AUTOMATIC_TRIGGERS
 MIN_WRAPPED_LENGTH = 50  # characters of a line from which on the next may be the rest of it
 MAX_SUBJECT_LINES = 3  # of a subject
 _PARAGRAPH_END = r"\n[ \t\r]*\n"
-_LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"  # begins a line that is none: of a list, a trailer
+# begins a line that is none: of a list, a trailer
+_LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
 
 
-_TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")  # the first that a record has
+# the first that a record has
+_TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")
 _TEXT_FIELDS = {  # of the records that have no field `text`
     "Fact": ("fact",),
     "GlobalFact": ("fact",),

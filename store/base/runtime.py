@@ -100,7 +100,8 @@ class Part(NamedTuple):
     extensions: tuple[object, ...] = ()
 
 
-PART_LOADERS: dict[str, Callable[[], Part | None]] = {}  # by the name of a part; store/parts.py fills it
+# by the name of a part; store/parts.py fills it
+PART_LOADERS: dict[str, Callable[[], Part | None]] = {}
 
 
 def require_part(name: str) -> Part:

@@ -60,7 +60,8 @@ FACT_STATUSES = ("active", "superseded", "contradicted", "forgotten")
 DECISION_STATUSES = ("active", "superseded", "forgotten")
 IMPACTS = ("low", "medium", "high", "critical")
 TASK_STATUSES = ("pending", "in_progress", "done")
-TASK_STATUS_LABELS = {"pending": "open", "in_progress": "in progress", "done": "done"}  # as they are shown
+# as they are shown
+TASK_STATUS_LABELS = {"pending": "open", "in_progress": "in progress", "done": "done"}
 PROPOSAL_KINDS = ("add", "correct", "confirm", "supersede", "merge", "forget", "conflict")
 PROPOSAL_STATES = ("waiting", "accepted", "rejected")
 LINK_TYPES = ("implements", "reverts", "relates")
@@ -81,7 +82,8 @@ KIND_BY_TABLE = {
     "summaries": "summary",
 }
 """The kind of the rows of a table."""
-PURGEABLE_KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")  # kinds of record
+# kinds of record
+PURGEABLE_KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
 AUTOMATIC_TRIGGERS = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
@@ -91,7 +93,8 @@ SOURCE_NAMES = (
     *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
 )
 SOURCE_PARTS = ("memories", "conversations")  # that can be brought in apart
-GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")  # whose memories are edited in place
+# whose memories are edited in place
+GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")
 # of what a record is bound to, the worse the later
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record

@@ -262,7 +262,8 @@ LOCAL_NOTE_PATH = (
     ".claude",
     "alfred-dev.local.md",
 )  # a note for one person's agent, whose head may contain settings of ours
-LOCAL_NOTE_SETTINGS = ("enabled", "capture_decisions", "capture_commits", "retention_days")  # which of them count
+# which of them count
+LOCAL_NOTE_SETTINGS = ("enabled", "capture_decisions", "capture_commits", "retention_days")
 MAX_NOTE_BYTES = 100_000
 _CAPTURE_SETTINGS = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
 

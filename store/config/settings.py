@@ -130,7 +130,8 @@ class Setting:
         return value
 
 
-EXPERT = "Expert"  # the group of the settings that groups.tsv does not name: weights, days, addresses
+# the group of the settings that groups.tsv does not name: weights, days, addresses
+EXPERT = "Expert"
 
 
 @cache
@@ -151,7 +152,8 @@ TRUST_PREFIX = "trust.mcp."
 TRUST_POLICIES = ("propose", "believe-quoted", "off")
 MODEL_WORD = "model"  # instead of a setting: what is asked of the model
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
-ALLOW_WORD = "allow"  # instead of a setting: allow the project's settings that reach outside of it
+# instead of a setting: allow the project's settings that reach outside of it
+ALLOW_WORD = "allow"
 KEYS_PREFIX = "keys."
 """Prefix of the name of a remapped key: `keys.record.forget`."""
 

@@ -315,7 +315,7 @@ class ContextBuilder:
         own = fit_first_pieces("own", self._own_text_pieces(), PART_LIMITS["own"])
         room = PART_LIMITS["window"] - own.tokens - asked.tokens
         window = fit_last_pieces("window", [_turn_piece(turn) for turn in turns], room)
-        seen = {piece.citation: piece.text for piece in window.pieces}  # the parts of them that are sent
+        seen = {piece.citation: piece.text for piece in window.pieces}  # the parts that are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [
             replace(turn, text=seen[turn.citation]) for turn in turns[-RECENT_TURNS:] if turn.citation in seen

@@ -231,7 +231,8 @@ def reduce_to_limit(parts: dict[str, ContextPart], limit: int = MAX_PROMPT_TOKEN
 
 # Decide why a fact is in a context, or is not: one pure function, with its words for a person.
 
-MIN_FACT_SIMILARITY = 0.4  # the calibrated similarity from which a fact is related to a question
+# the calibrated similarity from which a fact is related to a question
+MIN_FACT_SIMILARITY = 0.4
 MIN_LOW_SIMILARITY = 0.7  # and from which one of low priority is
 MAX_RELATED_FACTS = 5  # facts that are included because they are related to a question
 
@@ -335,7 +336,8 @@ def _needed_similarity(similarity: float | None, threshold: float) -> str:
 
 MAX_FOUND_FACTS = 40  # facts that a search may return
 MAX_PINNED_FACTS = 40  # pinned facts that are considered, the most important first
-MAX_PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
+# for pinned facts not related to the question, before those related to it
+MAX_PINNED_TOKENS = 90
 # characters of a question used for the search: of a longer one, the end before the beginning
 MAX_SEARCH_CHARACTERS = 500
 # of the words of a fact that a text citing it must contain to count as containing it
@@ -424,7 +426,8 @@ def choose_facts(
 def _load_candidates(database: Database, kind: str, keys: Sequence[int]) -> list[Fact]:
     """Return the facts of one memory among these keys, in their order, then its pinned ones: of the person's own, kind
     `global`, those of scope global."""
-    index = "" if database.moment else " INDEXED BY facts_pinned"  # the facts of a past moment are a view
+    # the facts of a past moment are a view
+    index = "" if database.moment else " INDEXED BY facts_pinned"
     rows = database.column(
         f"SELECT id FROM facts{index} WHERE status = 'active' AND pinned"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
@@ -486,7 +489,8 @@ def _search_words(question: str) -> str:
     if len(words) <= MAX_SEARCH_CHARACTERS:
         return words
     lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
-    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # a pasted text has it at one end
+    # a pasted text has it at one end
+    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()
     return (
         f"{' '.join(last)[-MAX_SEARCH_CHARACTERS * 3 // 5 :]} {' '.join(first)[: MAX_SEARCH_CHARACTERS * 2 // 5]}"
     )

@@ -30,7 +30,8 @@ from store.text.words import any_of_regex, count_tokens, load_words, reduce_to_o
 # from it.
 
 EXPIRE_BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
-EXPIRE_PAUSE_SECONDS = 0.002  # seconds between two transactions, in which other writers get the file
+# seconds between two transactions, in which other writers get the file
+EXPIRE_PAUSE_SECONDS = 0.002
 # characters of a summary's phrase that make it a quotation; a single word is in many turns
 MIN_QUOTE = 12
 # texts that may cite a turn: table → columns
@@ -73,7 +74,8 @@ def expire_turns(database: Database, now: str, days: int) -> int:
     for start in range(0, len(going), EXPIRE_BATCH):
         with database.write("agent", "retention") as write:
             if database.data_version() != seen:
-                break  # another process wrote meanwhile, and may have cited one: the rest is left for the next time
+                # another process wrote meanwhile, and may have cited one: the rest is left for the next time
+                break
             ids = Verbatim(json.dumps(going[start : start + EXPIRE_BATCH]))
             write.execute("DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             gone += write.changed_rows()
@@ -109,7 +111,8 @@ def _summary_quotes(fields: list[str], text: str) -> bool:
 # Each turn of one source is claimed by one of the other, so a turn that somebody wrote twice is kept twice.
 
 LONGEST_TURN = 200_000  # characters of a turn; the rest of a longer one is cut off
-SAME_TURN_MS = 30 * 60_000  # a hook reports a reply when it ends, the transcript has the time it began
+# a hook reports a reply when it ends, the transcript has the time it began
+SAME_TURN_MS = 30 * 60_000
 HOOK_PREFIX = "hook:"  # prefix of the origin of a turn that a hook reported
 
 
@@ -139,7 +142,8 @@ def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: 
 #
 # "mismo tema, pero…" and "quick question about the same…" do not change it.
 
-MIN_CONTINUITY = 0.4  # calibrated similarity to the text before, below which the topic is another
+# calibrated similarity to the text before, below which the topic is another
+MIN_CONTINUITY = 0.4
 # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
 SHORT_TEXT_WORDS = 4
 SEARCHED_CHARACTERS = 2_000  # characters that are searched for a phrase that changes the topic
@@ -213,7 +217,8 @@ def announces_topic_change(text: str) -> bool:
     for at, part in enumerate(parts):
         if _another_topic().match(part) and _continues_topic(part) is None:
             after = _continues_topic(parts[at + 1]) if part.endswith(":") and at + 1 < len(parts) else None
-            if after is None or after > 0:  # "otra cosa: en la misma línea …" does not change it
+            # "otra cosa: en la misma línea …" does not change it
+            if after is None or after > 0:
                 return True
     return False
 

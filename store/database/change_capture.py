@@ -21,7 +21,8 @@ import apsw
 
 from store.database.values import repair_changeset
 
-Row = tuple[str, str, str, int, str | None, str | None]  # table, key, op, indirect, before, after
+# table, key, op, indirect, before, after
+Row = tuple[str, str, str, int, str | None, str | None]
 
 ROW_SALT_BYTES = 16
 PURGED_MARK = "[purged]"  # replaces a purged text

@@ -310,7 +310,8 @@ def file_system_type(folder: str) -> str:
             points = [line.split(" ", 3)[1:3] for line in mounts]
     except OSError:
         return ""  # not Linux
-    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # the table escapes a space like this
+    # the table escapes a space like this
+    real = os.path.realpath(folder).replace(" ", "\\040") + "/"
     kind = ""
     longest = -1
     for point, name in points:

@@ -537,7 +537,8 @@ def _write_document(
     if read.pieces is not None:
         columns["lines"] = read.lines
     moment = read.moment or (before.at if before else write.at)
-    if before is None or not before.digest or before.at != moment:  # else the index would rewrite its rows
+    # else the index would rewrite its rows
+    if before is None or not before.digest or before.at != moment:
         columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
     if before is None:
         result.new += bool(read.digest)

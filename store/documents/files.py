@@ -339,7 +339,8 @@ def open_handle(place: DocumentPath) -> int:
     try:
         for at, step in enumerate(place.steps):
             inner = at < len(place.steps) - 1
-            if stat.S_ISLNK(os.lstat(step, dir_fd=handle).st_mode):  # opening it would say “no directory”
+            # opening it would say “no directory”
+            if stat.S_ISLNK(os.lstat(step, dir_fd=handle).st_mode):
                 raise Unreadable("symbolic links are not followed")
             below = os.open(step, flags | os.O_NOFOLLOW | (os.O_DIRECTORY if inner else 0), dir_fd=handle)
             os.close(handle)

@@ -213,7 +213,8 @@ def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
     first, *arguments = place.command_words("mcp")
     server: dict[str, object] = {"command": first, "args": arguments}
     if place.scope == SCOPE_PROJECT:
-        server["env_vars"] = list(PASSED_VARIABLES)  # from the environment of the person who starts it
+        # from the environment of the person who starts it
+        server["env_vars"] = list(PASSED_VARIABLES)
     elif variables := place.variables():
         server["env"] = variables
     own = place.config_folder("CODEX_HOME", ".codex")
@@ -283,7 +284,8 @@ GEMINI = AgentClient(
 # OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs our hook.
 
 OPENCODE_PLUGIN_FILE = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
-PLUGIN_COMMAND = '["memoranda", "hook", "opencode"]'  # in the plugin: what is run at each event, in words
+# in the plugin: what is run at each event, in words
+PLUGIN_COMMAND = '["memoranda", "hook", "opencode"]'
 
 
 def make_opencode_edits(place: ClientPlace) -> list[ConfigEdit]:
@@ -321,7 +323,8 @@ OPENCODE = AgentClient(
 PLUGIN_FOLDER = os.path.join(os.path.dirname(__file__), "claude_plugin")
 PLUGIN_STARTER = "bin/memoranda"
 PLUGIN_TEXTS = ("skills/memoranda/SKILL.md", PLUGIN_STARTER, "README.md", "LICENSE")
-STARTER_PROGRAM = "MEMORANDA"  # in the starter: the program beside the Python that wrote the plugin
+# in the starter: the program beside the Python that wrote the plugin
+STARTER_PROGRAM = "MEMORANDA"
 
 
 def write_claude_plugin(folder: str) -> list[str]:

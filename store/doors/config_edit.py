@@ -133,7 +133,8 @@ def _insert_member(text: str, node: JsonNode, key: str | None, value: object) ->
     if node.items:
         first = node.starts[0]
         line = text.rfind("\n", node.start, first)
-        alone = line >= 0 and not text[line + 1 : first].strip(JSON_SPACE)  # each on a line of its own
+        # each on a line of its own
+        alone = line >= 0 and not text[line + 1 : first].strip(JSON_SPACE)
         inner = text[line + 1 : first] if alone else _indent_of(text, node.start) + unit
         gap = newline + inner if alone else " "
         member = _format_member(key, value, inner, unit, newline)

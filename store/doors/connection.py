@@ -435,7 +435,8 @@ def _save_files(client: AgentClient, place: ClientPlace, files: dict[str, dict[s
     where = place.home if place.scope == SCOPE_USER else place.root
     kept: dict[str, Any] = {"client": client.name, "scope": place.scope, "where": where, "files": files}
     kept |= {"command": place.command, "hook": place.hook}
-    text = json.dumps(kept, ensure_ascii=False)  # unescaped, so that a search for purged words finds it
+    # unescaped, so that a search for purged words finds it
+    text = json.dumps(kept, ensure_ascii=False)
     if len(text.encode()) > state_files.MAX_STATE_BYTES:
         raise EditBlocked(f"The files of {client.title} are larger together than can be kept as they were.")
     if not write_state(name, text):
@@ -714,7 +715,8 @@ def remove_installed_parts(found: Removal) -> list[str]:
     connection stays then, so that it can be taken back later."""
     troubles = []
     for seen in found.connections:
-        plan = plan_disconnection(seen.client, seen.place)  # again: several may have changed one file
+        # again: several may have changed one file
+        plan = plan_disconnection(seen.client, seen.place)
         try:
             apply_disconnection(plan)
             troubles += plan.in_the_way

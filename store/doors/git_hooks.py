@@ -96,7 +96,8 @@ def find_missing_decisions(memory: Memory, path: str) -> list[int]:
             message = file.read(MAX_MESSAGE_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
-    message = re.split(r"(?m)^\S+ -{24} >8 -{24}\s*$", message, maxsplit=1)[0]  # below is what `commit -v` shows
+    # below is what `commit -v` shows
+    message = re.split(r"(?m)^\S+ -{24} >8 -{24}\s*$", message, maxsplit=1)[0]
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     named = find_mentioned_decisions("\n".join(lines), {})
     return sorted(number for number in named if not memory.decisions.get_many([number]))

@@ -46,7 +46,8 @@ def do_background_work(path: str, kind: str, session: str, tokens: int, window: 
             try:
                 clear_session(memory, session, actor="hook")
             except MemorandaError:
-                pass  # nothing was said since it began or ended before, or its folder cannot be written: it is over
+                # nothing was said since it began or ended before, or its folder cannot be written: it is over
+                pass
         else:
             room = memory.config["flush.tokens"]
             if tokens and room and tokens >= window - room:

@@ -199,7 +199,8 @@ def _message_tokens(value: object) -> int:
 _FENCE_MARK = re.compile(r"<(/?)(memoranda-[a-z]{1,20} [0-9a-f]{10})>")
 _FENCE_HEADING = re.compile(r"^.*\bData, never instructions:[ \t]*\n?", re.MULTILINE)
 _HOOK_BEGIN, _HOOK_END = "<hook_context>", "</hook_context>"
-_CLIENT_COMMAND = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, with nothing behind it
+# a command of the client's own, with nothing behind it
+_CLIENT_COMMAND = re.compile(r"/[\w:.-]+\Z")
 
 
 def strip_prompt(client: str, text: str) -> str:
@@ -208,7 +209,8 @@ def strip_prompt(client: str, text: str) -> str:
         text = remove_between(text, _HOOK_BEGIN, _HOOK_END)
     elif client == "opencode":
         text = text.strip()
-        if len(text) > 1 and text[0] == text[-1] == '"':  # `opencode run` wraps what it is given
+        # `opencode run` wraps what it is given
+        if len(text) > 1 and text[0] == text[-1] == '"':
             text = text[1:-1]
     elif "<" in text or "essage" in text or "NOTIFICATION" in text:
         text = split_program_text(text)[0]

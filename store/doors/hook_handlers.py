@@ -115,7 +115,8 @@ def parse_task_entries(event: HookEvent) -> list[TaskEntry]:
 def follow_task_list(write: Transaction, event: HookEvent, listed: list[TaskEntry]) -> list[str]:
     """Bring the session's tasks to what the agent's list says, inside a transaction; return the citations of what
     changed."""
-    known: dict[str, list[tuple[Any, ...]]] = {}  # a list may say the same twice: "Run the tests"
+    # a list may say the same twice: "Run the tests"
+    known: dict[str, list[tuple[Any, ...]]] = {}
     for number, stored, *task in write.rows(
         "SELECT a.number, a.said, a.task, t.text, t.status, t.updated_at, a.seen FROM agent_tasks AS a"
         " LEFT JOIN tasks AS t ON t.id = a.task WHERE a.session = ? ORDER BY a.task",
@@ -235,7 +236,8 @@ def follow_state_files(memory: Memory, project: str, actor: str) -> int | None:
     last one that did."""
     found: int | None = None
     for table in load_state_tables(project):
-        with suppress(KeyError, TypeError, ValueError, AttributeError):  # a table that is not one
+        # a table that is not one
+        with suppress(KeyError, TypeError, ValueError, AttributeError):
             found = capture_state_file(memory, project, table, actor) or found
     return found
 
@@ -418,7 +420,8 @@ def _handle_start(
         return ""
     start_background(memory, event, caller)
     if ask is not None and memory.config["agents.recall"] and Vectors(memory.database).serving:
-        ask(memory.location, WARM)  # nobody waits for this one: it loads the model before the first prompt
+        # nobody waits for this one: it loads the model before the first prompt
+        ask(memory.location, WARM)
     return made.text
 
 
@@ -507,7 +510,8 @@ def _handle_compact(memory: Memory, event: HookEvent, caller: Caller, started: f
         if session.flushed < session.turns:
             flush_session(memory, event.session, COMPACT_LEARN_SECONDS)
     except MemorandaError:
-        return  # nothing was said yet, or another process writes: its turns are kept all the same
+        # nothing was said yet, or another process writes: its turns are kept all the same
+        return
     with memory.database.write(_actor_of(event), "call", event.key) as write:
         if write.earlier_answer is None:
             _note_event(write, event, started)

@@ -127,7 +127,8 @@ class Resident:
                 answer = self._answer(request, connection)
                 if answer is not None:
                     connection.sendall(DONE_MARK + answer)
-                    connection.shutdown(socket.SHUT_WR)  # a child of this process may hold a copy of the socket
+                    # a child of this process may hold a copy of the socket
+                    connection.shutdown(socket.SHUT_WR)
         except OSError:
             connection.close()  # the client is gone
 

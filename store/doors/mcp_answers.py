@@ -200,7 +200,8 @@ def make_lines_answer(
 _SESSION_FIELDS = ("sessionId", "session_id", "threadId", "thread_id", "conversationId")
 _NESTED_FIELDS = ("x-codex-turn-metadata",)  # where a client keeps these one step down
 _MODEL_FIELDS = ("model", "modelId", "model_id")
-HOOK_SESSION_MS = 12 * 3_600_000  # for so long after a hook, the hook's session counts as the caller's
+# for so long after a hook, the hook's session counts as the caller's
+HOOK_SESSION_MS = 12 * 3_600_000
 
 
 class Caller(NamedTuple):

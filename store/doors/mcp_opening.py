@@ -41,7 +41,8 @@ from store.version import __version__
 # something happened; what is due then is done by a child process (`upkeep_process`), whose modules and model go with it
 # when it ends. Of several servers of one memory one at a time has a child.
 
-FIRST_UPKEEP_SECONDS, UPKEEP_SECONDS = 5.0, 60.0  # seconds after the start, and between two looks
+# seconds after the start, and between two looks
+FIRST_UPKEEP_SECONDS, UPKEEP_SECONDS = 5.0, 60.0
 # seconds after something happened at which a child looks what became due: at once, a checkpoint, what was said and is
 # over; and however quiet it is, what is too old
 UPKEEP_AFTER_SECONDS = (0.0, 320.0, 1_900.0)
@@ -61,7 +62,8 @@ class UpkeepThread(Thread):
         self._root = checkout_root(cwd) or ""
         self._stop = Event()
         self._seen: tuple[object, ...] = ()
-        self._due: list[float] = [0.0]  # moments, by the clock that is never set, at which a child is to look
+        # moments, by the clock that is never set, at which a child is to look
+        self._due: list[float] = [0.0]
         self._child: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:

@@ -77,7 +77,8 @@ def _check_value(name: str, schema: dict[str, Any], value: object) -> Any:
         raise InvalidInput(
             f"{name} is a {'whole number' if kind == 'integer' else 'number'}.", _describe_range(name, schema)
         )
-    if not schema.get("minimum", value) <= value <= schema.get("maximum", 2**53):  # NaN is in no range
+    # NaN is in no range
+    if not schema.get("minimum", value) <= value <= schema.get("maximum", 2**53):
         raise InvalidInput(f"{name} is out of range.", _describe_range(name, schema))
     return value
 
@@ -116,7 +117,8 @@ def _describe_range(name: str, schema: dict[str, Any]) -> str:
 
 JsonSchema = dict[str, Any]
 
-CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"  # in `_meta` of a request, since 2026-07-28
+# in `_meta` of a request, since 2026-07-28
+CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 SERVER_NAME = "memoranda"
 SERVER_TITLE = "Memoranda"
 REPEATABLE_HINTS: JsonSchema = {  # to write the same again changes nothing
@@ -396,7 +398,8 @@ class StandardStreams:
         self._rest = b""
         self._skipping = False  # the rest of a line that is too long
         self.waiting: list[bytes] = []  # lines that the server is to be given first
-        self.unanswered: set[str | int] = set()  # ids of requests whose answer was given already
+        # ids of requests whose answer was given already
+        self.unanswered: set[str | int] = set()
         self.ended = False  # whether the input is over
 
     def read_lines(self, timeout: float | None) -> list[bytes]:
@@ -476,7 +479,8 @@ class StandardStreams:
                         answered(number)
                         continue
                     text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    try:  # on a thread: a client that does not read holds up its own answers alone
+                    # on a thread: a client that does not read holds up its own answers alone
+                    try:
                         await asyncio.to_thread(self.write_line, text.encode())
                     except OSError:
                         self.ended = True
@@ -507,7 +511,8 @@ class StandardStreams:
                 if polled:
                     await ready.wait()
                     ready.clear()
-                for line in self.read_lines(0):  # woken once too often there may be nothing: never wait here
+                # woken once too often there may be nothing: never wait here
+                for line in self.read_lines(0):
                     yield line
         finally:
             if polled:

@@ -76,7 +76,8 @@ UNTOLD_FIELDS = (
     "session",
     "role",
 )  # fields that no text says
-SPARE_HITS = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
+# hits that are asked for beyond those wanted, in the place of those that may not be sent
+SPARE_HITS = 20
 LISTED_STATUSES = ("active", *AGEING_WORDS, "superseded", "forgotten", "contradicted", "pinned")
 # states in which a stale fact may be listed
 STALE_STATUSES = ("stale", "forgotten", "superseded", "contradicted")
@@ -683,7 +684,8 @@ EMPTY_ANSWERS: dict[str, dict[str, Any]] = {
     "memory_stats": {},
 }
 NOTHING_FOUND_TEXT = "Nothing found in memory."
-MAX_UNNOTED_SECONDS = 1.0  # that calls which follow each other without a pause may wait to be noted
+# that calls which follow each other without a pause may wait to be noted
+MAX_UNNOTED_SECONDS = 1.0
 _log = logging.getLogger("memoranda")
 
 
@@ -698,9 +700,11 @@ class McpSession:
         self._made_up = f"mcp-{clock()[:19].replace(':', '')}-{os.getpid()}"
         self._memory: Memory | None = None
         self._settings: tuple[object, ...] = ()
-        self._notes: list[tuple[Caller, dict[str, Any]]] = []  # calls that are still to be noted
+        # calls that are still to be noted
+        self._notes: list[tuple[Caller, dict[str, Any]]] = []
         self._first = 0.0  # when the first of them came
-        self.interrupt: Callable[[], None] = lambda: None  # stops what is being read, from another thread
+        # stops what is being read, from another thread
+        self.interrupt: Callable[[], None] = lambda: None
 
     def call_tool(
         self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object

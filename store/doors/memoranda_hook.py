@@ -15,7 +15,8 @@ import os
 import sys
 from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpair
 
-VERSION = "0.1.0"  # of the product, as in `store.version`: a resident of another version is told to end
+# of the product, as in `store.version`: a resident of another version is told to end
+VERSION = "0.1.0"
 # what the first byte of a request asks for; the last two are all of theirs
 EVENT, RELEASE, END = b"e", b"r", b"q"
 DONE_MARK = b"+"  # before an answer: the event was dealt with
@@ -158,7 +159,8 @@ def _start_resident(request: bytes, event: bytes) -> bytes:
         [sys.executable, "-P", "-m", RESIDENT, f"first={theirs.fileno()}"],
         os.environ,
         file_actions=[(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)],
-        setsid=sys.platform == "linux",  # elsewhere the resident does it itself: Python may lack it there
+        # elsewhere the resident does it itself: Python may lack it there
+        setsid=sys.platform == "linux",
     )
     theirs.close()
     starts = any(name in event for name in STARTS)

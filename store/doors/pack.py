@@ -55,7 +55,8 @@ LARGE_MEMORY = 30_000  # passages up to which a question is also put to the Libr
 RECALL_POOL = 24  # records that are looked at
 MAX_RECALLED = 6  # relevant records that are returned
 MIN_PROMPT_SHARE = 0.42  # by words, share of the prompt's information
-MIN_RECORD_SHARE, MIN_RECORD_WORDS = 0.6, 3  # by words, share of the record's own, and how many of them
+# by words, share of the record's own, and how many of them
+MIN_RECORD_SHARE, MIN_RECORD_WORDS = 0.6, 3
 RARE_COUNT = 8  # a word in fewer records counts as one in so many
 MIN_KIN_LETTERS = 5  # letters that two forms of a word begin with
 MAX_QUESTION_WORDS = 12  # words of a prompt that is a question; a longer one is a task
@@ -100,7 +101,8 @@ def recall_answers(memory: Memory, text: str) -> dict[int, str]:
     answer = Librarian(memory, partial(memory.search, meaning=False)).ask(text)
     if answer.nothing or not answer.exact:
         return {}
-    alone = len(answer.asked.about) == 1 and not find_question_names(text)  # one common word may be in any fact
+    # one common word may be in any fact
+    alone = len(answer.asked.about) == 1 and not find_question_names(text)
     kinds = ANSWERING_KINDS[:1] if alone else ANSWERING_KINDS
     cited = [one for one in map(parse_citation, answer.citations) if one.kind in kinds]
     cited.sort(key=lambda one: kinds.index(one.kind))
@@ -608,7 +610,8 @@ class MeaningRecall:
 
         def answer() -> dict[int, str] | None:
             wait_for([asked], max(0.0, until - time.monotonic()))
-            if asked.cancel() or not asked.done():  # one that was not begun is not worth beginning
+            # one that was not begun is not worth beginning
+            if asked.cancel() or not asked.done():
                 return None
             return asked.result()
 

@@ -248,7 +248,8 @@ class _IndexRun:
         self.keeper = choose_code_store(database.connection, by)
         self._ahead: list[int] = []  # the next of the queue
         self._sorted = 0.0  # when they were read
-        self._pace = 2_000.0  # characters a second: a low guess for the first batch, then measured
+        # characters a second: a low guess for the first batch, then measured
+        self._pace = 2_000.0
 
     # clean up -----------------------------------------------------------------------------------------------------
 
@@ -418,7 +419,8 @@ class _IndexRun:
         held: list[tuple[int, int]] = []
         deleted: list[int] = []
         bad: list[int] = []
-        fresh = dict(vectors)  # of two passages with the same text one is stored, one counted as reused
+        # of two passages with the same text one is stored, one counted as reused
+        fresh = dict(vectors)
         for text in batch:
             current = now.get(text.id)
             if current is None:
@@ -478,7 +480,8 @@ class _IndexRun:
             if self.database.get_meta(codes_marker_key(model.slot)) != codes_marker_value(
                 self.keeper, model, before
             ):
-                continue  # dropped, or stored by another backend, meanwhile: the next run computes them
+                # dropped, or stored by another backend, meanwhile: the next run computes them
+                continue
             self.keeper.discard_codes(write, model.slot, np.array(deleted, np.int64))
             if model.slot == self.model.slot:
                 vectors = vector_codes.read_embeddings(self.database, np.array([row for _, row in held], np.int64))

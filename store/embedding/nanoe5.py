@@ -51,7 +51,8 @@ class E5File:
         blob = read.read_bytes(size)
         spelled = (blob[start:end].decode() for start, end in pairwise(starts))
         self.pieces = {piece: number for number, piece in enumerate(spelled)}
-        self.unlikely = float(self.scores.min()) - 10.0  # the score of a character that no piece holds
+        # the score of a character that no piece holds
+        self.unlikely = float(self.scores.min()) - 10.0
         self.normalized = read.read_normalized()
         self._tensors = read.read_directory()
 
@@ -215,7 +216,8 @@ class OnnxE5:
         )
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors alone; anything else would be written over a terminal application
+        # errors alone; anything else would be written over a terminal application
+        options.log_severity_level = 3
         parts = read_graph_parameters(file)
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in parts.values()]
         options.add_external_initializers(list(parts), values)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Vector: TypeAlias = NDArray[np.float32]
 
-INPUT_TEXT_VERSION = 1  # version of `format_input_text`; a new one makes everything be embedded again
+# version of `format_input_text`; a new one makes everything be embedded again
+INPUT_TEXT_VERSION = 1
 MAX_INPUT_CHARACTERS = 8_000  # characters: more than the 512 tokens that the small models read
 BLANK_TEXT = "…"  # embedded in place of an empty text, which some servers refuse
 PROBE_TEXT = "The team meets on Mondays."

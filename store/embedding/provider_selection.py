@@ -207,7 +207,8 @@ class OpenAIModel:
                 f"{address[:80]} is not the address of a server.", "memoranda config embedding.address"
             ) from None
         self._types = types
-        self.weights = "/".join((f"at:{url.host}", *(types or ())))  # two servers may use one name for two models
+        # two servers may use one name for two models
+        self.weights = "/".join((f"at:{url.host}", *(types or ())))
         rows = list(self.encode([PROBE_TEXT], query=False))
         self.dimension = len(rows[0]) if rows and isinstance(rows[0], list) else 0
         if not self.dimension:

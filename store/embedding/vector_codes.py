@@ -403,7 +403,8 @@ def drop_codes(write: Transaction, slots: Iterable[int] = VECTOR_SLOTS) -> None:
 def forget_deleted_codes(write: Transaction) -> None:
     """Delete the codes of deleted vectors, leaving no byte, as part of a purge."""
     if write.first("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'") is not None:
-        drop_codes(write)  # cheaper than searching through `vec0`, and works where it cannot be loaded
+        # cheaper than searching through `vec0`, and works where it cannot be loaded
+        drop_codes(write)
         return
     if write.first("SELECT 1 FROM vector_blocks LIMIT 1") is None:
         return

@@ -241,7 +241,8 @@ class ProjectSources:
             return None
         if item.base not in self._moves:
             known: dict[str, GitMove] = {}
-            if len(self._moves) < MOST_BASES:  # none is known of a commit of a rewritten history
+            # none is known of a commit of a rewritten history
+            if len(self._moves) < MOST_BASES:
                 known = self._ask_git(partial(find_file_moves, self.root, item.base, self._until), known)
             self._moves[item.base] = known
         return self._moves[item.base].get(item.target)
@@ -285,7 +286,8 @@ class ProjectSources:
 # far
 # the lines after it are indented.
 
-LARGEST_PARSED = 500_000  # bytes of a file of Python; a larger one is read as any other language
+# bytes of a file of Python; a larger one is read as any other language
+LARGEST_PARSED = 500_000
 DEFINING_WORDS = frozenset(
     b"def class function func fn interface struct enum trait type impl module const let var static sub object record"
     b" protocol namespace union macro_rules procedure defn defun table view trigger index".split()

@@ -125,7 +125,8 @@ def is_backup_due(database: Database) -> bool:
     """Tell whether a day has passed since the last backup, or since the memory was created."""
     last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
     since = last or database.get_meta("created_at")
-    return not since or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock may be set back
+    # abs: the clock may be set back
+    return not since or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS
 
 
 def tidy_backups(database: Database) -> None:

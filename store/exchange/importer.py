@@ -66,7 +66,8 @@ class StagedDocument:
             self._connection.execute("CREATE TABLE staged.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
             self._stage_rows()
             for table in EXPORT_TABLES:
-                if table not in ("history", "history_row"):  # they were checked while they were read
+                # they were checked while they were read
+                if table not in ("history", "history_row"):
                     self._index_key(table)
             self._check_references()
         except apsw.Error as error:
@@ -102,7 +103,8 @@ class StagedDocument:
             create_private_file(path)
             try:
                 self._connection.execute("ATTACH ? AS staged", (path,))
-                self._connection.execute("SELECT 1 FROM staged.sqlite_schema").fetchall()  # this opens it
+                # this opens it
+                self._connection.execute("SELECT 1 FROM staged.sqlite_schema").fetchall()
             finally:
                 os.unlink(path)
         except OSError as error:

@@ -26,7 +26,8 @@ from store.text.words import count_tokens, shorten_to_tokens
 MOST_TASKS, MOST_DECISIONS = 20, 5  # at most
 FIELD_TOKENS = 75  # tokens of a task, or of one field of a decision
 CHECKPOINT_SUMMARY_TOKENS = 50  # tokens of a summary
-RECENT_TURN_MS = 1_800_000  # a session with a turn within this time is the subject of the memory
+# a session with a turn within this time is the subject of the memory
+RECENT_TURN_MS = 1_800_000
 MOST_CHANGES = 2_000  # changes since the previous checkpoint that are counted
 # all fields of a checkpoint, except when it was recovered
 SEALED_FIELDS = (
@@ -144,7 +145,8 @@ def gather_contents(database: Database, now: str, session: str = "") -> Checkpoi
             reverse=True,
         )
     )
-    mentioned = tuple(extract_names(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
+    # decisions are found by themselves
+    mentioned = tuple(extract_names(one["text"] for one in (*turns, *tasks)))
     held = CheckpointContents(
         window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned
     )

@@ -29,7 +29,8 @@ from store.records.timeline import (
     usage_percent,
 )
 
-RECOVERY_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
+# a session without a turn for so long is no longer under way
+RECOVERY_QUIET_MS = 30 * MINUTE_MS
 RECOVERY_OFFER_DAYS = 7  # and after so long a recovery is no longer offered
 FORGET_USAGE_DAYS = 7
 MANY_RECORDS = 10  # records above which an act is preceded by a checkpoint
@@ -229,7 +230,8 @@ class Checkpoints(RecordTable[Checkpoint]):
         turn = Turns(self._database).get(number)
         if not days_before(now, RECOVERY_OFFER_DAYS) <= turn.at <= from_ms(to_ms(now) - RECOVERY_QUIET_MS):
             return None
-        done = self._database.value(  # an end that we recorded ourselves was not reported by anybody
+        # an end that we recorded ourselves was not reported by anybody
+        done = self._database.value(
             "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
             " OR (trigger = 'session_end' AND origin <> 'agent' AND created_at >= ?2))",
             (turn.session, turn.at),

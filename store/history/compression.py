@@ -156,7 +156,8 @@ class PackedRows:
     SCHEMA = f"CREATE TABLE packed({ROW_COLUMNS})"
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = weakref.proxy(connection)  # it refers to this table: a cycle would keep both alive
+        # it refers to this table: a cycle would keep both alive
+        self._connection = weakref.proxy(connection)
         self._version: tuple[int, int] | None = None
         self._blocks: list[tuple[int, int, int]] = []  # (first step, last step, id), in order
         self._lasts: list[int] = []  # the highest last step up to each
@@ -300,7 +301,8 @@ class _Cursor:
         self._found = iter(())
 
 
-BLOCK_ROWS = 500  # rows of a block: twice as many take 5 % less space, and twice as long to find one in
+# rows of a block: twice as many take 5 % less space, and twice as long to find one in
+BLOCK_ROWS = 500
 EVERY_ROW_VIEW = "every_history_row"
 
 

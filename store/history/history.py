@@ -79,7 +79,8 @@ def title_of_row(table: str, row: RowValues) -> str:
     return str(row[TITLE_COLUMNS[table]])
 
 
-STATUS_WORDS = {"superseded": "replaced", **TASK_STATUS_LABELS}  # shown words; the stored ones differ
+# shown words; the stored ones differ
+STATUS_WORDS = {"superseded": "replaced", **TASK_STATUS_LABELS}
 
 
 def changed_columns(old: RowValues | None, new: RowValues | None) -> tuple[str, ...]:
@@ -395,7 +396,8 @@ def drop_move(write: Transaction, move: FactMove) -> None:
 
 
 HISTORY_KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
-BY_HAND_SQL = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number considers
+# what `undo` without a number considers
+BY_HAND_SQL = "actor = 'user' AND door IN ('app', 'cli')"
 # and an import, which a person asked for; it is written by what was brought in
 IMPORTED_SQL = "actor >= 'import:' AND actor < 'import;' AND reason GLOB 'import*' AND door IN ('app', 'cli')"
 # the steps in force that linked a commit to a decision made by step ?, and that decision
@@ -695,7 +697,8 @@ class History(RecordTable[Step]):
         """Return the message and the advice for an undo that conflicts with later changes."""
         names, linked, later, source = [], set[int](), set[int](), every_row_view(self._database)
         for table, key in [found for found in met if found[0] in HISTORY_KINDS] or met:
-            if not key:  # a record refers to what would be deleted: links to a decision that this step made
+            # a record refers to what would be deleted: links to a decision that this step made
+            if not key:
                 for seq, decision in self._database.rows(REFERRING_SQL.format(every_row=source), (step.seq,)):
                     later.add(seq)
                     linked.add(decision)

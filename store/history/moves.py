@@ -170,7 +170,8 @@ def _finish_move(database: Database, move: FactMove) -> str:
         return (
             f"A move of a fact was broken off and waits for your personal memory ({personal_memory_path()}): {why}"
         )
-    door, database.door = database.door, move.door  # it is the person's step, by the door where it began
+    # it is the person's step, by the door where it began
+    door, database.door = database.door, move.door
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
             if not history.is_move_begun(write, move):

@@ -381,7 +381,8 @@ def _still_has(row: RowDict, state: RowDict) -> bool:
 # in the way is said in words of what the reference means: a record took another's place, a commit is linked.
 
 TableKey = tuple[str, tuple[Any, ...]]  # a table, and the values of its key
-RecordMove = tuple[TableKey, RowDict | None, RowDict | None]  # a record, its current row and its row then
+# a record, its current row and its row then
+RecordMove = tuple[TableKey, RowDict | None, RowDict | None]
 CiteRecords = Callable[[list[TableKey]], dict[TableKey, str]]
 
 
@@ -399,7 +400,8 @@ def find_dependencies(
     needs: list[set[int]] = [set() for _ in moves]
     # moves that cannot be made, and the existing record that refers to them
     referrers: dict[int, TableKey] = {}
-    missing: dict[int, TableKey] = {}  # moves that cannot be made, and the missing record that they refer to
+    # moves that cannot be made, and the missing record that they refer to
+    missing: dict[int, TableKey] = {}
     for child, column, parent in _foreign_keys(database):
         leaving = [ref[1][0] for ref, now, then in moves if ref[0] == parent and now is not None and then is None]
         for ref, target in _find_referring_rows(database, child, column, leaving):
@@ -799,7 +801,8 @@ class Plans:
                 self._database, moves, erased, along, lambda refs: cite_records(self._database, refs)
             )
         shows = [place for place in range(len(found)) if place not in along or place not in blocked]
-        number = {before: index for index, before in enumerate(shows)}  # a link stays with a decision that does
+        # a link stays with a decision that does
+        number = {before: index for index, before in enumerate(shows)}
         facts = [one.values[0] for one in found if one.table == "facts"] if reason and undoes is None else []
         gone = find_moved_facts(self._database, facts, since)
         changes = []
@@ -884,7 +887,8 @@ def cite_records(database: Database, records: list[TableKey]) -> dict[TableKey, 
 def _describe_move(move: FactMove) -> str:
     """Return where a fact that was moved since is now, in the words of a plan."""
     here = f"{cite('fact', move.fact or 0)} of {move.project}" if move.project else cite("global", move.own or 0)
-    away = MOVE_IN if move.project else MOVE_OUT  # in the personal memory both are the other way round
+    # in the personal memory both are the other way round
+    away = MOVE_IN if move.project else MOVE_OUT
     return f"{here} says it now" if move.kind == away else f"it was {here}"
 
 

@@ -702,7 +702,8 @@ def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
             if question is None:  # no similar fact
                 continue
             try:
-                proposal, fresh = inbox.propose_within(write, question)  # not fresh if another process was first
+                # not fresh if another process was first
+                proposal, fresh = inbox.propose_within(write, question)
             except MemorandaError:
                 continue  # one of the two was deleted meanwhile
             new += [proposal] if fresh else []

@@ -127,7 +127,8 @@ CHANGE_FIELDS = (
     "created",
     "scope",
 )
-TARGETED_KINDS = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
+# kinds that have a target
+TARGETED_KINDS = ("correct", "confirm", "supersede", "forget", "conflict")
 INBOX_VERBS = ("accept", "reject", "merge", "supersede")
 IMPORT_PREFIX = "import:"  # begins the origin of what was read from other tools and documents
 

@@ -296,7 +296,8 @@ def fence_after_line(line: str, fence: str) -> str:
 
 # Read a source line by line: remember how far it was read, and detect that the file was replaced.
 
-MARK_BYTES = 4096  # bytes of the beginning and of the end of the part read, which identify a file
+# bytes of the beginning and of the end of the part read, which identify a file
+MARK_BYTES = 4096
 LONGEST_SOURCE_LINE = 32 << 20  # bytes of one line
 
 
@@ -337,7 +338,8 @@ def read_raw_lines(file: BinaryIO, place: SourceOffset) -> Iterator[RawLine]:
 def open_source_file(path: str) -> BinaryIO:
     """Open a plain file for reading. Raise StorageError."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would block for ever
+        # a pipe would block for ever
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         file = os.fdopen(handle, "rb", buffering=1 << 18)
         if not os.path.isfile(path):
             file.close()

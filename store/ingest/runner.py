@@ -93,10 +93,12 @@ def expire_discarded(database: Database, now: str) -> int:
     return database.delete_before("discarded", "at", days_before(now, DISCARD_DAYS), "retention")
 
 
-BATCH_TURNS, BATCH_BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
+# of one transaction: some 30 ms, so that no writer waits long
+BATCH_TURNS, BATCH_BYTES = 100, 1 << 17
 SKIPPED_SHIFT = 4  # bits: skipped bytes count a sixteenth of written ones
 MOST_TROUBLES = 20  # broken lines that are listed one by one
-INGEST_PAUSE_SECONDS = 0.002  # seconds between two transactions, in which other writers get the file
+# seconds between two transactions, in which other writers get the file
+INGEST_PAUSE_SECONDS = 0.002
 INGEST_KEY = "ingest.key"
 TRANSCRIPT_ORIGIN = "import:transcript"
 # the origin of turns that others may have written: facts learned from them are proposed
@@ -104,7 +106,8 @@ DOUBTFUL_ORIGIN = "import:text"
 READABLE_HINT = (
     "Transcripts of Claude Code, JSON lines and `role: text` can be read; exports of ChatGPT and Claude.ai cannot."
 )
-SETTLED_SECONDS = 60  # seconds without a change of the file, after which its last line counts as complete
+# seconds without a change of the file, after which its last line counts as complete
+SETTLED_SECONDS = 60
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -314,7 +317,8 @@ class _IngestRun:
             return self._digest_parts("id", line.role, line.id)
         if line.id:
             return self._digest_parts(line.session, line.role, "id", line.id)
-        parts = line.session, line.role, line.at, clean_text(line.text)  # not even a digest is made of a secret
+        # not even a digest is made of a secret
+        parts = line.session, line.role, line.at, clean_text(line.text)
         return self._digest_parts(*parts) if line.at else self._numbered_key(parts)
 
     def _numbered_key(self, parts: tuple[str, ...]) -> bytes:

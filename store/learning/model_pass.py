@@ -68,7 +68,8 @@ TOLD_SQL = (
     " AND json_extract(evidence, '$[0].quote') IN (SELECT value FROM json_each(?2))"
 )
 MOST_SIMILAR = 5  # most similar of them that are compared closely
-MIN_NEAR_SHARE = 0.25  # least share of a fact's words in a sentence for the model to compare the two
+# least share of a fact's words in a sentence for the model to compare the two
+MIN_NEAR_SHARE = 0.25
 MOST_FACTS_SHOWN = 4  # most facts compared with one sentence
 MOST_SENTENCES_ASKED = 3  # most sentences of one turn that the model is asked about
 PASSING_FAILURES = ("absent", "missing", "busy")  # failures that are not the turn's fault

@@ -57,7 +57,8 @@ from store.text.words import fold_text
 
 # Active facts that a sentence may be about, found by shared words, and what the sentence does to them.
 
-MIN_LIKENESS = 80  # percent of similarity from which a text becomes a proposal and not a second fact
+# percent of similarity from which a text becomes a proposal and not a second fact
+MIN_LIKENESS = 80
 KnownFact = tuple[int, str]
 """(id, text) of a fact."""
 

@@ -399,7 +399,8 @@ def find_candidates(role: str, text: str) -> list[Sentence]:
     return [
         sentence
         for number, sentence in enumerate(turn)
-        if not (sentence.question or sentence.doubt or is_suspicious(sentence.quote))  # certainly the person's own
+        # certainly the person's own
+        if not (sentence.question or sentence.doubt or is_suspicious(sentence.quote))
         and (number in asked or (friendly and _may_state(sentence)))
     ][:MOST_CANDIDATES]
 
@@ -478,7 +479,8 @@ def find_unmarked_statements(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
         start = content_start(sentence.folded)
         rest = sentence.folded[start:]
         short = len(rest.split()) <= MOST_MARKER_WORDS
-        points = short and bool(word_pattern("points").search(rest))  # "pin this", "lo guardás?"
+        # "pin this", "lo guardás?"
+        points = short and bool(word_pattern("points").search(rest))
         heard = bool(word_pattern("heard").search(sentence.folded))
         asks = not heard and (sentence.text.endswith("?") or bool(word_pattern("questions").match(rest)))
         if _is_of_others(sentence, rest):
@@ -550,12 +552,14 @@ CORRECTS_REASON = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
 TOLD_REASON = "you told it as something that lasts"
-NOT_TOLD_PATTERNS = ("passing", "once", "unsure", "hedged")  # what such a sentence says does not last
+# what such a sentence says does not last
+NOT_TOLD_PATTERNS = ("passing", "once", "unsure", "hedged")
 _OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
 _NOTE = re.compile(
     r"\A\s*#\s+(?=\w[^\n]+\s*\Z)"
 )  # a line that is meant for the memory, as agents' own prompts have it
-_REDACTED_PART = re.compile(r"(?<![^,;.])[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
+# what a secret was cut out of
+_REDACTED_PART = re.compile(r"(?<![^,;.])[^,;.]*\[REDACTED:\w+\][^,;.]*")
 LATER_REASON = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
@@ -784,7 +788,8 @@ def _find_domain(folded: str) -> str:
 # number, a negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may mean something else.
 # Similar texts become a proposal.
 
-MIN_CONFIRM_SHARE = 0.75  # least share of a fact's words in a sentence, to ask whether it says the same
+# least share of a fact's words in a sentence, to ask whether it says the same
+MIN_CONFIRM_SHARE = 0.75
 MIN_CONFLICT_SHARE = 0.6  # least share where the sentence contradicts the fact
 MIN_SWAP_LETTERS = 6  # least letters of a word in which exchanged letters count as a typo
 MIN_COMMON_START = 3  # least letters that two forms of a word have in common at the beginning
@@ -824,7 +829,8 @@ def text_to_compare(sentence: Sentence) -> ComparedText:
 def judge_text(one: ComparedText, fact: ComparedText) -> str:
     """Return what a text does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or `none`."""
     if len(one.every) == len(fact.every) and all(map(_is_almost_equal, one.every, fact.every)):
-        return CONFIRM_FACT  # word by word, apart from articles, a plural, and exchanged letters
+        # word by word, apart from articles, a plural, and exchanged letters
+        return CONFIRM_FACT
     common = shared_word_ratio(one, fact)
     supposed = sign_pattern("hypothetical").match(one.text) and not sign_pattern("hypothetical").match(fact.text)
     if common < MIN_CONFLICT_SHARE or common * len(fact.words) < 2 or supposed:

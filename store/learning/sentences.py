@@ -165,7 +165,8 @@ def typo_pattern(word: str) -> str:
 # Matched on folded text, within `WINDOW` letters of the beginning of each clause.
 
 MOST_LEADS = 6  # most filler words before a marker, and most words that join two requests
-HEAD_KINDS = ("asked", "pointing", "storing", "lasting", "corrects")  # kinds that a colon may follow
+# kinds that a colon may follow
+HEAD_KINDS = ("asked", "pointing", "storing", "lasting", "corrects")
 COLON_MARKS = frozenset(":—–-")
 TRIM_MARKS = " \t.!;,…:\u2014\u2013-?¿("
 
@@ -308,7 +309,8 @@ SURE, PERHAPS, NO = True, None, False
 INFINITIVE = r"\w{2,}[aei]r(?:se|me|te|nos|l[aeo]s?)?"
 CLITIC = r"(?:me|te|nos|se|l[aeo]s?){1,2}"
 IMPERATIVE_ENDINGS = {"ar": ("a", "e", "en"), "er": ("e", "a", "an"), "ir": ("i", "e", "a", "an")}
-HARD_LETTERS = {"c": "qu", "g": "gu", "z": "c"}  # how the last letter of a stem is written before an e
+# how the last letter of a stem is written before an e
+HARD_LETTERS = {"c": "qu", "g": "gu", "z": "c"}
 _SOFT = re.compile("[cgz]$")
 _PART = re.compile(r"<(\w+)>")
 

@@ -458,7 +458,8 @@ def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
 
 MOST_RECONFIRMED = 5  # facts in one question
 MIN_REPEATED_SHARE = 0.5  # least share of a fact's words in a repetition
-MIN_CHANGED_SHARE = 0.2  # least share where the text says that it still holds, or that it changed
+# least share where the text says that it still holds, or that it changed
+MIN_CHANGED_SHARE = 0.2
 _MESSAGE_PART = re.compile(r"[,;:.!?…]+(?=\s|$)")
 RECONFIRM_ANSWERS = ("again", "against", "nothing")
 

@@ -263,7 +263,8 @@ class _SentenceWriter:
             most *= 2  # the reason may stand in the sentence after
         start, end = self.chosen_span(field, text, at) or find_quote_span(text, self.asked.about, most, begin)
         self.quotes.append(Quote(self.source.citation, field, at + start, at + end, text[start:end]))
-        before = "… " if text[:start].strip() else ""  # outside of the marks, where text was cut
+        # outside of the marks, where text was cut
+        before = "… " if text[:start].strip() else ""
         after = " …" if text[end:].strip() else ""
         return f"{before}{self.fill_template('quote', _put_on_one_line(text[start:end]))}{after}"
 

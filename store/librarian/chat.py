@@ -34,7 +34,8 @@ FAILURES_TO_OPEN = 3  # consecutive failures that open the breaker
 GONE_KINDS = ("absent", "missing")
 # seconds it stays open: the first time, and at most
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 30.0, 300.0
-COUNTED_KINDS = (*GONE_KINDS, "busy", "slow", "cut", "broken", "refused", "unloaded")  # failures of the server
+# failures of the server
+COUNTED_KINDS = (*GONE_KINDS, "busy", "slow", "cut", "broken", "refused", "unloaded")
 
 _breakers: dict[str, CircuitBreaker] = {}
 
@@ -423,7 +424,8 @@ def _limit_response(response: httpx.Response) -> None:
 # add the protocol.
 
 RETRY_PAUSES = (0.2, 0.6)  # seconds before each retry
-RETRIED_KINDS = ("busy", "cut", "broken")  # kinds of failure that are retried, as they may be temporary
+# kinds of failure that are retried, as they may be temporary
+RETRIED_KINDS = ("busy", "cut", "broken")
 TOKEN_MARGIN = 1.15  # factor of our count of a question's tokens: models count more than we do
 TOKENS_PER_MESSAGE = 12  # tokens around a message
 CHARACTERS_PER_TOKEN = 12  # most characters of a token

@@ -480,7 +480,8 @@ class Librarian:
         )
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
-        refused = not (ordered.answers or found.exact) and found.matches[0] in readable  # exact: one has all words
+        # exact: one has all words
+        refused = not (ordered.answers or found.exact) and found.matches[0] in readable
         if not refused:
             left = model.seconds - (time.monotonic() - began)
             order[:1] = [self._choose_span(model.chat, about, asked.language, order[0], left)]

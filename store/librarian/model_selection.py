@@ -47,7 +47,8 @@ from store.text.fence import strip_invisible
 
 SERVER_REPLY_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
 MAX_REPLY_BYTES = 4 << 20  # bytes of a reply
-MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40  # characters of a model's name, and of each other field
+# characters of a model's name, and of each other field
+MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40
 # in the names of models that cannot chat
 _NO_CHAT_NAMES = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")
 
@@ -152,7 +153,8 @@ def _fetch_json_field(
     """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
     it is not of this kind."""
     parts = split_address(address)
-    from http.client import HTTPConnection, HTTPSConnection  # with ssl 5 MB, which only a local model needs
+    # with ssl 5 MB, which only a local model needs
+    from http.client import HTTPConnection, HTTPSConnection
 
     protocol = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = protocol(parts.hostname or "", parts.port, timeout=seconds)

@@ -85,7 +85,8 @@ HAPPENING_KINDS = "decision,commit,iteration,event,fact,task"  # kinds meant by 
 ASKS_WHAT, ASKS_WHY, ASKS_WHO, ASKS_WHEN = "what", "why", "who", "when"
 ASKS_NEWEST, ASKS_OLDEST = "newest", "oldest"
 TIME_FILTERS = ("since", "before")
-HISTORY_STATES = ("forgotten", "superseded", "pinned", "progress", "any")  # states whose time only history knows
+# states whose time only history knows
+HISTORY_STATES = ("forgotten", "superseded", "pinned", "progress", "any")
 _SHA_PATTERN = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
@@ -310,7 +311,8 @@ def _take_first(found: _QuestionWords, name: str, aspect: str) -> bool:
     question words come before it."""
     place = found.phrase_position(*load_phrases(name))
     ahead = {*found.left[: place.start if place else 0]} - load_word_list("acts")
-    telling = [word for word in _content_words(ahead) if not word.endswith(("'s", "’s"))]  # whose it is
+    # whose it is
+    telling = [word for word in _content_words(ahead) if not word.endswith(("'s", "’s"))]
     said = (aspect == ASKS_WHEN or not telling) and load_words("dates", "since").isdisjoint(ahead)
     return said and found.take_phrase(*load_phrases(name))
 

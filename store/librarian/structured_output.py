@@ -246,7 +246,8 @@ class ModelChoice:
 
 def _adapt_type(form: type) -> Any:
     """Return pydantic's reader and schema of a form."""
-    from pydantic import TypeAdapter  # 60 ms and 12 MB, which only a process that asks a model needs
+    # 60 ms and 12 MB, which only a process that asks a model needs
+    from pydantic import TypeAdapter
 
     return TypeAdapter(form)
 

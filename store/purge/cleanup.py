@@ -99,7 +99,8 @@ def clean_backups(database: Database, clean: CleanBackup, texts: Sequence[str] =
             pass
         if ours and texts and any(one.found for one in search_files(texts, [path])):
             os.unlink(path)
-            with database.write("agent", "backup") as write:  # stop later purges from looking for it
+            # stop later purges from looking for it
+            with database.write("agent", "backup") as write:
                 write.execute("DELETE FROM backups WHERE name = ?", (Verbatim(name),))
             removed.append(name)
         else:
@@ -133,7 +134,8 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
             with closing(Database(copy, "worker", create=False, convert=convert_memory)) as backup:
                 if not clean(backup):
                     return False
-                backup.connection.pragma("journal_mode", "delete")  # a backup is one file, without a log
+                # a backup is one file, without a log
+                backup.connection.pragma("journal_mode", "delete")
             # the age of a backup is the time it was made
             os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))
             publish_file(copy, path, replace=True)

@@ -143,7 +143,8 @@ def list_text_files(database: Database, documents: Documents) -> list[str]:
 
 def search_files(texts: Iterable[str], paths: Sequence[str]) -> list[PurgeVerdict]:
     """Look for the texts in these files. Raise StorageError when the other process fails."""
-    texts = list(map(make_storable, texts))  # a command line may contain bytes that are not text
+    # a command line may contain bytes that are not text
+    texts = list(map(make_storable, texts))
     asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(paths)})
     done = subprocess.run(
         [sys.executable, "-I", BYTE_SCANNER],

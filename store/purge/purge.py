@@ -300,7 +300,8 @@ class Purge:
         if not chosen or self._documents is None:
             return {}
         refused = cut_from_documents(self._documents.roots, chosen)
-        with contextlib.suppress(MemorandaError):  # what is not read now is read by the next scan
+        # what is not read now is read by the next scan
+        with contextlib.suppress(MemorandaError):
             self._documents.update_index()
         return refused
 
@@ -420,7 +421,8 @@ class Purge:
             add_purged_words(write, plan.texts, () if left else plan.names)
             record_removal(write)
             drop_deleted_exports(write)
-            write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
+            # an answer may contain it in other words
+            write.execute("DELETE FROM answers_cache")
             write.execute("DELETE FROM model_calls")
             made = find_record_vectors(write, [*named, *list_searchable_records(places)])
             made |= find_cached_vectors(write, plan.texts)

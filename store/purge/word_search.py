@@ -47,7 +47,8 @@ from store.purge.registry import (
 from store.text.language import extract_names
 from store.text.words import load_stop_words
 
-MIN_IDENTIFYING_LETTERS = 12  # letters from which on a query that is part of a text identifies it
+# letters from which on a query that is part of a text identifies it
+MIN_IDENTIFYING_LETTERS = 12
 MAX_SINGLE_TEXTS = (
     # up to so many texts are looked for one by one; more of them together, each by its rarest run of letters
     20
@@ -581,7 +582,8 @@ def find_unique_words(
     spelled: set[str] = set()
     staying = set(_read_kept_texts(database, going, cut, words))
     for some in _split_batches(staying):
-        spelled.update(split_written_words("\n".join(some)))  # no word continues in the next text
+        # no word continues in the next text
+        spelled.update(split_written_words("\n".join(some)))
     folded = {word: fold_word(word) for word in spelled}
     tokens = {low: [word for word, _, _ in compared_word_spans(low)] for low in names}
     # a word within a longer one counts as contained; a name of several words only where all its words are

@@ -41,7 +41,8 @@ _RELEASES = re.compile(
     r"(?:(?:release|bump|tag|version|prepare|preparing|to|for)\W+)*v?(\d+(?:\.\d+)+)\W*(?:\(#\d+\))?"
 )
 GIT_ORIGIN = "git"  # the origin of what was read from the repository
-WHOLE_SECOND = ".000Z"  # git has no fractions of a second; an iteration's start has milliseconds
+# git has no fractions of a second; an iteration's start has milliseconds
+WHOLE_SECOND = ".000Z"
 
 
 class Commits(RecordTable[Commit]):
@@ -101,7 +102,8 @@ class Commits(RecordTable[Commit]):
         )
         if not rows:
             raise NotFound(f"There is no commit {cite('commit', prefix)} here.", "Look at `memoranda timeline`.")
-        if len(rows) > 1 and rows[0][1] != prefix:  # a short sha that was logged as it is must remain accessible
+        # a short sha that was logged as it is must remain accessible
+        if len(rows) > 1 and rows[0][1] != prefix:
             longer = ", ".join(cite("commit", full[:12]) for _, full in rows)
             raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
         number: int = rows[0][0]

@@ -348,7 +348,8 @@ class Facts(RecordTable[Fact]):
                 at=at,
             )
             if actor == PERSON_ORIGIN:
-                write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/duplicates.py
+                # see store/inbox/duplicates.py
+                write.execute("INSERT INTO uncompared VALUES (?)", (number,))
             write.reason = f"{verb} {cite('fact', number)}"
             write.store_answer(number, 1)
             return number, True
@@ -473,7 +474,8 @@ class Facts(RecordTable[Fact]):
             " FROM facts WHERE id = ?",
             (number,),
         )
-        if alone is not None and alone[0]:  # most facts: an index lookup instead of a recursive query
+        # most facts: an index lookup instead of a recursive query
+        if alone is not None and alone[0]:
             return self.get_many([number])
         rows = self._database.rows(
             "WITH RECURSIVE older(id, depth) AS ("

@@ -94,7 +94,8 @@ def _compose_accents(text: str) -> str:
 
 # Tag facts, decisions and tasks, of several kinds in one step.
 
-TAG_TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks"}  # kind of record → its table
+# kind of record → its table
+TAG_TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks"}
 LIST_COMMANDS = {"fact": "list --all", "decision": "list decisions --all", "task": "list tasks --all"}
 
 TaggedRecord = tuple[str, int]

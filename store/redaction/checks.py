@@ -262,7 +262,8 @@ def is_assigned(match: re.Match[str], value: str) -> bool:
     if not is_credential(value):
         return spoken and how not in _UNQUOTED and is_short_password(value)
     inner = value.rstrip(" =:")
-    if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: this is a name
+    # quotes within quotes: this is a name
+    if len(inner) < len(value) and names_credential(inner):
         return False
     if (value.startswith(_PATHS) or names_file(value)) and not is_random(value):
         return False
@@ -333,7 +334,8 @@ def _is_bare(match: re.Match[str], value: str, how: str) -> bool:
         return True
     if not _is_weak(match) and (is_serial(value, 16) or is_uuid(value)):
         return how != "cell" or not value.isdigit()
-    if not _is_weak(match) and how != "cell" and is_number(value, _SHORTEST_NUMBER):  # of a table it is an id
+    # of a table it is an id
+    if not _is_weak(match) and how != "cell" and is_number(value, _SHORTEST_NUMBER):
         return True
     # ENV style, API_KEY=…: in most code a lower-case name is an argument or an attribute.
     return (
@@ -634,7 +636,8 @@ def is_line(match: re.Match[str], value: str) -> bool:
         and text[start : match.end("name")].isupper()
         and text[start - 1 : start] in ("", " ", "\t", "\n", '"', "'")
     ):
-        glued = match["name"] == "PASS" and text[match.start() - 1 : match.start()].isalpha()  # COMPASS
+        # COMPASS
+        glued = match["name"] == "PASS" and text[match.start() - 1 : match.start()].isalpha()
         if glued and not any(map(str.isdigit, value)):
             return False
         return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and not value.isupper()

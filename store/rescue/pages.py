@@ -251,7 +251,8 @@ def table_shape(connection: apsw.Connection, table: str) -> TableShape:
         connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,)).get
     )
     if without:
-        rows.sort(key=lambda row: (not row[3], row[3]))  # the key's columns first, in order; then as declared
+        # the key's columns first, in order; then as declared
+        rows.sort(key=lambda row: (not row[3], row[3]))
     alone = sum(bool(row[3]) for row in rows) == 1
     columns = [
         FoundColumn(name, kind, bool(notnull or key), bool(key and alone and not without and kind == "INTEGER"))

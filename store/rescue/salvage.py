@@ -267,7 +267,8 @@ COUNTED_TABLES = [
 ]  # whose records tell whether a log is its own
 FEW_RECORDS = 3  # records of a table whose number may be damaged
 HIGHEST_NUMBER = 1 << 40  # of an assigned number: above it a counter is damaged
-UNSALVAGED_TABLES = ("leases", "month_words")  # of that machine and moment; or part of every new memory
+# of that machine and moment; or part of every new memory
+UNSALVAGED_TABLES = ("leases", "month_words")
 DROPPED_META_SQL = "key LIKE 'embedding.%'"  # of `meta`: about vectors, which are made again
 
 
@@ -542,7 +543,8 @@ def _clear_lost_references(connection: apsw.Connection) -> int:
 def _continue_counters(connection: apsw.Connection, numbers: dict[str, int]) -> None:
     """Prevent a number from being assigned twice: continue from the highest that is known to have been assigned."""
     for table, number in numbers.items():
-        key = "seq" if table == "history" else "id"  # the highest existing number may be a damaged one
+        # the highest existing number may be a damaged one
+        key = "seq" if table == "history" else "id"
         connection.execute(
             f"UPDATE {SEQUENCE_TABLE} SET seq = max(?, (SELECT coalesce(max({key}), 0) FROM {table})) WHERE name = ?",
             (number, table),

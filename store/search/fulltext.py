@@ -85,7 +85,8 @@ COMMON_WORD_FLOOR = 1_000  # passages up to which no word is too common
 MAX_PASSAGES_READ = 100_000
 MAX_QUERY_WORDS = 32
 MAX_STEMMED_TEXT = 8_000  # characters of a text that are read for stems
-EXTRA_PASSAGES = 64  # passages read beyond `limit`, so that the newest of equal score come first
+# passages read beyond `limit`, so that the newest of equal score come first
+EXTRA_PASSAGES = 64
 # least letters of an unknown word for which longer words with that beginning are searched too
 MIN_PREFIX_LETTERS = 5
 MAX_LONGER_WORDS = 4  # at most so many of them
@@ -175,7 +176,8 @@ class FullTextIndex:
         if last and self.stems(last) != {normalize_text(last)}:
             last = None  # a prefix of its stem would be another: cat* of cats
         names = split_compounds(asked.text)
-        inner = {word for name in names for word in name.split()}  # they tell one address from another
+        # they tell one address from another
+        inner = {word for name in names for word in name.split()}
         own = [word for word in words if word in telling or word in inner] or words
         present = load_words("questions", "present")
         kept = [word for word in kept if word.lower() not in present] or kept

@@ -109,7 +109,8 @@ def load_candidates(database: Database, found: FullTextResult, cosines: Mapping[
         " LEFT JOIN turns t ON c.kind = 'turn' AND t.id = c.record_id"
         " LEFT JOIN chunks k ON c.kind = 'document' AND k.id = c.record_id"
         " LEFT JOIN documents d ON d.id = k.document_id"
-        " LEFT JOIN summaries s ON c.kind = 'summary' AND s.id = c.record_id"  # as old as what it sums up
+        # as old as what it sums up
+        " LEFT JOIN summaries s ON c.kind = 'summary' AND s.id = c.record_id"
         " LEFT JOIN turns u ON u.session = s.session AND u.number = s.last",
         (json.dumps(list(dict.fromkeys((*scores, *cosines)))),),
     )
@@ -220,7 +221,8 @@ def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
 
 # kinds whose snippet is cut from the passage found; of others it is cut from `searchable_text`
 PASSAGE_SNIPPET_KINDS = frozenset(map(KIND_NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
-MIN_RELATED_SIMILARITY = 0.2  # least calibrated similarity of a related record that shares no word
+# least calibrated similarity of a related record that shares no word
+MIN_RELATED_SIMILARITY = 0.2
 NEAREST_SHOWN = 5  # records shown as nearest where nothing was near enough
 
 
@@ -299,7 +301,8 @@ class Search:
             logging.getLogger("memoranda").warning("a search of the session %s was denied: %s", scope, refused)
             return SearchAnswer([], 0, 0, _elapsed_ms(start), [f"This session may not search: {refused}."], ())
         if status in QUERY_STATUSES and asked.status and status != asked.status:
-            return SearchAnswer([], 0, 0, _elapsed_ms(start), asked.notes)  # no record has two statuses
+            # no record has two statuses
+            return SearchAnswer([], 0, 0, _elapsed_ms(start), asked.notes)
         add_is_filter(asked, status)
         asked.kinds += [tuple(kinds)] if kinds else []
         asked.domains += [domain] if domain else []
@@ -371,7 +374,8 @@ class Search:
             asked.notes.append(f"No record contains “{quoted}”: searched without the quotation marks.")
             words.phrases = []
             found = self._find_keywords(words, filters, most, asked.notes)
-        only = found.scores if words.phrases else None  # a quoted phrase must occur in the passage
+        # a quoted phrase must occur in the passage
+        only = found.scores if words.phrases else None
         cosines = look.nearest_passages(filters, list(found.scores), most, only) if look else {}
         notes = [*asked.notes, *(look.notes if look else ())]
         signals: tuple[str, ...] = ("keywords", "meaning") if cosines else ("keywords",)
@@ -398,7 +402,7 @@ class Search:
             question = self._analyze_question(asked, words)
             exact = sum(record.tier > 0 for record in pool)
             order = rank_candidates(question, pool, self._keywords.stems)
-            found.exact -= exact - sum(record.tier > 0 for record in pool)  # but one of what only asks
+            found.exact -= exact - sum(record.tier > 0 for record in pool)  # not what only asks
             if told:
                 order, replies = put_replies_first(self._database, asked.text, order, found)
         if look and not settings.plain:
@@ -637,7 +641,8 @@ def searchable_text(record: Record) -> str:
 
 MIN_WORD_SHARE = 0.5  # share of the query's words that a proposal must hold
 SHORT_STEM = 3  # letters of a stem that is a whole word
-DECISION_PARTS = ("chosen", "context", "rationale")  # of a proposed decision, with its alternatives
+# of a proposed decision, with its alternatives
+DECISION_PARTS = ("chosen", "context", "rationale")
 
 
 def search_for_person(
@@ -797,7 +802,9 @@ def _load_waiting(database: Database) -> _WaitingTexts:
 def _stem_pattern(stem: str, begun: bool) -> re.Pattern[str]:
     """Return the expression that finds the words of a stem; `begun` is one that is being typed. A short stem is a whole
     word, a longer one begins it."""
-    start = stem[:-1] if stem.endswith("i") and stem != "i" else stem  # `polici` is the stem of policy too
+    # `polici` is the stem of policy too
+    start = stem[:-1] if stem.endswith("i") and stem != "i" else stem
     rest = "" if begun else "[iy]" if start != stem else "" if len(stem) > SHORT_STEM else r"s?\b"
     start = re.escape(start)
-    return re.compile(rf"{start}(?<!\w{start}){rest}")  # `\b{start}` would look at each character
+    # `\b{start}` would look at each character
+    return re.compile(rf"{start}(?<!\w{start}){rest}")

@@ -69,7 +69,8 @@ def why_search_denied(session: str, rules: Sequence[str], default: str) -> str:
 FILTER_NAMES = (
     *("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),
 )
-SUGGESTED_FILTERS = {"until": "before", "till": "before", "after": "since"}  # → the filter that there is
+# → the filter that there is
+SUGGESTED_FILTERS = {"until": "before", "till": "before", "after": "since"}
 QUERY_STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING_WORDS = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
@@ -205,7 +206,8 @@ def _take_filter(query: ParsedQuery, name: str, value: str, now: str, released: 
     if name == "kind":
         kinds = tuple(word.removesuffix("s") for word in words)
         if all(kind in SEARCHABLE for kind in kinds):
-            query.kinds = [(*(query.kinds[0] if query.kinds else ()), *kinds)]  # kind:fact kind:task: either
+            # kind:fact kind:task: either
+            query.kinds = [(*(query.kinds[0] if query.kinds else ()), *kinds)]
         else:
             query.refuse_value(name, value, ", ".join(SEARCHABLE))
     elif name == "domain":

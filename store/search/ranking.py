@@ -121,33 +121,44 @@ SIGNAL_WEIGHTS = {
     # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
     "text": 1.0,
     "meaning": 0.5,  # cosine in the memory's own space, the pool's last being 0 and its best 1
-    "speaker": 0.7,  # by a speaker whom the question names; by the person where the question says "I"
+    # by a speaker whom the question names; by the person where the question says "I"
+    "speaker": 0.7,
     "beside": 0.25,  # sum of `meaning` of the turn before and the one after
     "session": 0.5,  # best `meaning` in its session
     "time": 0.5,  # says when something happened, where the question asks that
-    "standing": 1.0,  # mean of `text` and `meaning` where the person says what is always to be done, or preferred
+    # mean of `text` and `meaning` where the person says what is always to be done, or preferred
+    "standing": 1.0,
     "date": 1.0,  # dated in the month or year that the question names
     "new": 0.05,  # halves with each HALF_LIFE_DAYS: decides between equals only
-    "order": 0.2,  # position in time among those on the same matter, where the latest or the first is asked for
-    "asks": -0.7,  # share of questions in a short turn, where several are asked for; see `_demote_repeated_questions`
-    "spread": -0.1,  # for each record of its session ranked before it but FREE_PER_SESSION, where several are asked for
+    # position in time among those on the same matter, where the latest or the first is asked for
+    "order": 0.2,
+    # share of questions in a short turn, where several are asked for; see `_demote_repeated_questions`
+    "asks": -0.7,
+    # for each record of its session ranked before it but FREE_PER_SESSION, where several are asked for
+    "spread": -0.1,
 }
 OTHER_LANGUAGE_FACTOR = 0.2  # factor of bm25 in another language than the question's
 # factor of bm25 where no passage has a word of the question; 1 where one has all of them
 NO_WORD_FACTOR = 0.5
-MIN_OTHER_LANGUAGE = 2  # of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
+# of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
+MIN_OTHER_LANGUAGE = 2
 LANGUAGE_SAMPLE = 20
 COVERAGE_PASSAGES = 10  # best passages by keywords whose coverage is computed
 # what a memory says of now; the other kinds are what was said and done
 STATED_KINDS = ("fact", "decision")
-COMMIT_TEXT_FACTOR = 1.25  # factor of bm25 in a commit, which has no meaning in its session or beside it
+# factor of bm25 in a commit, which has no meaning in its session or beside it
+COMMIT_TEXT_FACTOR = 1.25
 CODE_FACTOR = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE_DAYS = 30  # days
-SHORT_TURN = 400  # characters up to which a turn can have the signals `standing`, `time` and `asks`
-SAME_MATTER_SHARE = 0.6  # share of the best text + meaning from which records count as on the same matter
-AS_NEAR_SHARE = 0.85  # share from which they are as near: of these the latest, or the first, is first
+# characters up to which a turn can have the signals `standing`, `time` and `asks`
+SHORT_TURN = 400
+# share of the best text + meaning from which records count as on the same matter
+SAME_MATTER_SHARE = 0.6
+# share from which they are as near: of these the latest, or the first, is first
+AS_NEAR_SHARE = 0.85
 FREE_PER_SESSION = 1  # records of one session that are not moved down
-SPREAD_RECORDS = 60  # records that are spread over sessions; the first SPREAD_PLACES are filled so
+# records that are spread over sessions; the first SPREAD_PLACES are filled so
+SPREAD_RECORDS = 60
 SPREAD_PLACES = 20
 _SENTENCE_GAP = re.compile(r"(?<=[.!?…])\s+")
 

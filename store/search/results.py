@@ -46,7 +46,8 @@ class Hit:
 
     def __post_init__(self) -> None:
         self.key = pack_key(self.kind, self.record.id)
-        self.kind = "fact" if self.kind == "global" else self.kind  # whose record and citation tell where it is
+        # whose record and citation tell where it is
+        self.kind = "fact" if self.kind == "global" else self.kind
 
     @property
     def citation(self) -> str:

@@ -31,7 +31,8 @@ QUESTION_START, QUESTION_END = 600, 300
 MAX_CACHED_QUERIES = 64  # queries whose vectors are cached
 
 _query_vectors: dict[tuple[str, str], Vector] = {}
-_providers: dict[str, EmbeddingProvider] = {}  # fingerprint → provider, kept for the life of the process
+# fingerprint → provider, kept for the life of the process
+_providers: dict[str, EmbeddingProvider] = {}
 _model_lock = Lock()  # a model runs on one thread at a time
 
 
@@ -111,7 +112,8 @@ class PendingQueryVector:
         self._vector = vector
         self._error: Exception | None = None
         self._stored: dict[int, Vector] = {}
-        self._ids: PassageIds | None = None  # candidates found by the binary index on the thread
+        # candidates found by the binary index on the thread
+        self._ids: PassageIds | None = None
         self._steps = vectors.candidate_steps
         self._thread: Thread | None = None
         if vector is None:

@@ -33,7 +33,8 @@ from store.text.similarity import text_ratio
 # as
 # it is and put below the section.
 
-FILE_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")  # in the order of the file
+# in the order of the file
+FILE_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 DOMAIN_TITLES = {domain: domain.capitalize() for domain in FILE_DOMAINS}
 _BY_TITLE = {title.casefold(): domain for domain, title in DOMAIN_TITLES.items()}
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*))?")
@@ -41,7 +42,8 @@ _HEADING = re.compile(r"#{1,6}(?:[ \t]+(.*?))?[ \t]*#*[ \t]*")
 # directly behind a query it is a part of an address: `https://example.org/?q=[F#1]`
 _CITED_LINE = re.compile(r"(.*?)(?:[ \t]+|(?<![=&]))\[([^\[\]\s]{3,24})\][ \t]*", re.DOTALL)
 _FENCE = re.compile(r"(`{3,}|~{3,})")
-_BEGINS = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$)|`{3}|~{3}")  # an item, a heading, code
+# an item, a heading, code
+_BEGINS = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$)|`{3}|~{3}")
 _NO_ITEM = re.compile(r"[|>]|<[!/a-zA-Z]|([-*_=])\1{2,}[ \t]*$|\[\^?[^\]]+\]:")
 
 

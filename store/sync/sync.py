@@ -214,7 +214,8 @@ class LineApply:
             tags=Json([heading] if heading else []),
         )
         if person:
-            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/duplicates.py
+            # see store/inbox/duplicates.py
+            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))
         self.done.added.append(number)
 
     def _correct(self, change: LineChange) -> None:

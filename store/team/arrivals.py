@@ -409,14 +409,16 @@ class Arrivals:
                 if older is not None and [one.state for one in inbox.get_many([older.proposal])] != ["waiting"]:
                     self._decided.add(offer.id)
                     continue
-                if older is not None and older.fields != offer.fields:  # which says what the record said before
+                # which says what the record said before
+                if older is not None and older.fields != offer.fields:
                     inbox.close_proposal(write, older.proposal)
                 try:
                     number, fresh = inbox.propose_arrival(write, question, believed)
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
                     self._found.notes.append(f"{offer.id} was left out: {error.message}")
                     continue
-                if older is not None and older.proposal != number:  # the same about another state of what is here
+                # the same about another state of what is here
+                if older is not None and older.proposal != number:
                     inbox.close_proposal(write, older.proposal)
                 self._team.put_offer(RecordOffer(offer.id, number, offer.fields, offer.base))
                 if fresh:
@@ -445,7 +447,8 @@ class Arrivals:
         made = {fact for _, fact in asked if fact is not None}
         if record.author in read_former_writers(self._team):
             made.add(_author_number(record))
-        number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
+        # accepted again since it was undone
+        number = held.number if held is not None else max(made, default=None)
         if (
             number is not None
             and not own

@@ -122,7 +122,8 @@ STEP_KEY = "step"  # the newest step of history at the last exchange, with its d
 PUSHED_KEY, REPLACED_KEY = "pushed", "replaced"
 # the writer that one was, until its stream was read again, with the newest number of it that was sent from here
 FORMER_WRITER_KEY = "before"
-RECOGNIZED_KEY = "recognised"  # set once it was looked whether the memory is a copy of one that shares
+# set once it was looked whether the memory is a copy of one that shares
+RECOGNIZED_KEY = "recognised"
 TRIED_KEY = "tried"  # when an exchange began last
 SENT_KEY = "sent"  # the newest operation of one's own that the remote has
 
@@ -424,7 +425,8 @@ class Team:
             records = self._file.all_records() if touched is None else map(self._file.get_record, sorted(touched))
             for several in record_batches(records):
                 done.records += replica.put_records(several)
-            for state, operations, replaces in streams:  # last: what was interrupted before is done again
+            # last: what was interrupted before is done again
+            for state, operations, replaces in streams:
                 done.operations += replica.put_operations(state, operations, replaces)
                 done.replaced += replaces
         if provider is not None:
@@ -577,7 +579,8 @@ class Team:
             or (here and self._streams.is_descendant(here, there))
         ):
             return
-        if not here and state is None:  # the folder of streams was deleted: everything is on the remote
+        # the folder of streams was deleted: everything is on the remote
+        if not here and state is None:
             self._streams.point_refs({writer: there})
             return
         raise Conflict(

@@ -44,7 +44,8 @@ class StreamMerge:
         incoming = self._streams.heads(INCOMING_REFS)
         known = self._team.stream_states()
         for state in known.values():
-            if state.head and not self._team.segment_digests(state.writer):  # an earlier version did not note them
+            # an earlier version did not note them
+            if state.head and not self._team.segment_digests(state.writer):
                 for segment, newest in self._verify_segments(state.writer, state.head):
                     self._note_segment(segment, newest)
         new = [
@@ -311,7 +312,8 @@ class FormerStreams:
             elif one.replaces:
                 one.replaces = ""
                 store_former_writers(self._team, one)
-                if there != here.get(one.writer, ""):  # else the remote took it, and its answer was lost
+                # else the remote took it, and its answer was lost
+                if there != here.get(one.writer, ""):
                     dropped.append(one.writer)
         for writer in dropped:
             state = self._team.stream_states()[writer]

@@ -237,7 +237,8 @@ _GIT_SETTINGS = (
     *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
     *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
-    *("fetch.unpackLimit=1", "core.bigFileThreshold=16m"),  # nothing is unpacked before its size is known
+    # nothing is unpacked before its size is known
+    *("fetch.unpackLimit=1", "core.bigFileThreshold=16m"),
     *("core.askPass=", "credential.interactive=false", "http.lowSpeedLimit=1"),
     # not compressed on the disk, so that the proof of a purge, which reads bytes, reads these too
     *("core.compression=0", "fastimport.unpackLimit=1000000000"),
@@ -261,7 +262,8 @@ class StreamRepository:
         self._refs: dict[str, str] | None = None  # as they were read last
         self._child: subprocess.Popen[bytes] | None = None
         self.reaching: dict[str, str] = {}  # variables with which git reaches the remote
-        self.refused: dict[str, str] = {}  # writers of whose streams not all was taken by the last fetch, and why
+        # writers of whose streams not all was taken by the last fetch, and why
+        self.refused: dict[str, str] = {}
 
     def stop_git(self) -> None:
         """End the git that another thread is waiting for."""
@@ -299,7 +301,8 @@ class StreamRepository:
     def stream_size(self, commit: str) -> int:
         """Return the bytes that a stream up to this commit takes here; 0 where git cannot say. Raise nothing."""
         try:
-            return int(self._run_git("rev-list", "--objects", "--disk-usage", commit))  # of git 2.31
+            # of git 2.31
+            return int(self._run_git("rev-list", "--objects", "--disk-usage", commit))
         except GitError:
             return 0
 
@@ -370,7 +373,8 @@ class StreamRepository:
                 raise RefusedStream(
                     f"The stream of {writer} holds something else than segments, or one that is too large."
                 )
-        for first in range(0, len(commits), 64):  # at most 512 MB at once, of which most are small
+        # at most 512 MB at once, of which most are small
+        for first in range(0, len(commits), 64):
             names = "".join(f"{commit}:{SEGMENT_FILE}\n" for commit in commits[first : first + 64]).encode()
             data = self._run_git("cat-file", "--batch=%(objectsize)", given=names)
             at = 0

@@ -69,7 +69,8 @@ def _hanging() -> re.Pattern[str]:
 @cache
 def _part_of_day() -> re.Pattern[str]:
     part = any_of_regex(day_parts())
-    bare = any_of_regex(day_parts().keys() - load_words("dates", "days"))  # else it may be a day
+    # else it may be a day
+    bare = any_of_regex(day_parts().keys() - load_words("dates", "days"))
     return re.compile(rf"\b(?:(?P<which>{_any_of('in_part')}) (?P<part>{part})|(?P<bare>{bare}))\b")
 
 
@@ -716,7 +717,8 @@ _ARTICLES = {"la", "las"}  # before a number also of things, and not only of an 
 _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
-_EXACT = {"ago", "hace", "atras"}  # with these the time is exact to the minute, and not a day or month
+# with these the time is exact to the minute, and not a day or month
+_EXACT = {"ago", "hace", "atras"}
 _UNIT = r"(?:min(?:s|ut\w+)?|hours?|horas?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|años?)"
 # and with a number of units, which is as long ago: `1 week` is `1w`
 _COUNTED = re.compile(rf"\d+ {_UNIT}(?: \d+ {_UNIT})*")

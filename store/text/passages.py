@@ -56,7 +56,8 @@ _COLUMNS = r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S"
 _VALUES = r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$"
 _KEY = r"\s*(?:- )?[a-z_\"'][\w.\"'/-]*:(?:\s|$)"
 _ITEM = r"\s+- \S"
-_NO_SYMBOLS = r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`"  # addresses, emphasis
+# addresses, emphasis
+_NO_SYMBOLS = r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`"
 _CODE_END = r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$"
 _HEADING = r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S"
 # the ends of lines before a heading or an item

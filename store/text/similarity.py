@@ -29,13 +29,16 @@ from store.text.words import (
 
 folded = normalize_text
 SAME_STATEMENT, SIMILAR_STATEMENT, CONTRADICTS, NO_RELATION = "same", "alike", "contradicts", ""
-MIN_SHARED_WORDS = 0.6  # of the words of the shorter text that both must have, for a cue to count
-CLOSE_RATIO = 0.8  # similarity of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
+# of the words of the shorter text that both must have, for a cue to count
+MIN_SHARED_WORDS = 0.6
+# similarity of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
+CLOSE_RATIO = 0.8
 SAME_MEANING = 0.75  # calibrated similarity from which two texts mean the same
 
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
-_AFTER_NOT = frozenset("longer mas anymore".split())  # `no longer`, `ya no`: part of the negation
+# `no longer`, `ya no`: part of the negation
+_AFTER_NOT = frozenset("longer mas anymore".split())
 _PRONOUNS = ("one", "once")  # they seldom mean a number
 _MAY = frozenset(("may",))  # seldom a month
 _NAME_VALUE = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
@@ -114,7 +117,8 @@ def parse_sentence(text: str) -> ParsedSentence:
     plain = normalize_text(text)
     capitals = frozenset(
         normalize_text(match[0])
-        for match in list(WORD_PATTERN.finditer(text))[1:]  # the first word is always capitalised
+        # the first word is always capitalised
+        for match in list(WORD_PATTERN.finditer(text))[1:]
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
@@ -209,7 +213,8 @@ def _split_shared_words(one: Sequence[str], other: Sequence[str]) -> tuple[int, 
 
 def _is_form_of(word: str, other: str) -> bool:
     """Tell whether two words may be forms of a single word: they begin alike."""
-    if word in _in_list() or word in _in_opposites():  # another form of it may mean the opposite
+    # another form of it may mean the opposite
+    if word in _in_list() or word in _in_opposites():
         return False
     return shared_prefix_length(word, other) >= min(3, max(len(word), len(other)))
 

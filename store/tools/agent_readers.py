@@ -41,7 +41,8 @@ from store.tools.source import (
 MEMORY_INDEX = "MEMORY.md"
 CLAUDE_CODE_DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
 _REASON = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
-_INDEX_ENTRY = re.compile(r"\]\([^()\s]+\.md(?:#[^()\s]*)?\)|\[\[[^\]\n]+\]\]")  # a link to another file
+# a link to another file
+_INDEX_ENTRY = re.compile(r"\]\([^()\s]+\.md(?:#[^()\s]*)?\)|\[\[[^\]\n]+\]\]")
 SEARCHED_LINES = 200  # lines of a transcript in which the working folder is looked for
 
 

@@ -253,7 +253,8 @@ def _database_image(path: str) -> bytes:
         connection = apsw.Connection(copy)
         try:
             connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-            connection.pragma("schema_version")  # what is no database is noticed at the first reading
+            # what is no database is noticed at the first reading
+            connection.pragma("schema_version")
             return connection.serialize("main")
         except (apsw.NotADBError, apsw.CorruptError):
             pass  # damaged: as it is, it is a version too

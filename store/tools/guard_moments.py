@@ -398,7 +398,8 @@ def _read_moment(kept: KeptVersions, row: tuple[Any, ...]) -> GuardMoment:
 # Look whenever a guarded file changes. Only folders are watched, one by one: a whole tree would lead through links.
 
 GATHER_MS = 1_500  # longest time for which changes are collected
-WATCH_QUIET_MS = 250  # … or until nothing changed for this long; stopping takes no longer either
+# … or until nothing changed for this long; stopping takes no longer either
+WATCH_QUIET_MS = 250
 LOOK_EVERY_SECONDS = 60.0  # a look at all, databases too, which are copied to be read
 WATCHED_ENDINGS = (GUARDED_SUFFIX, *(f"{name}{part}" for name in DATABASE_ENDINGS for part in DATABASE_PARTS))
 
@@ -467,4 +468,5 @@ def _look_unless_busy(config: Config, machine: Machine, databases: bool = True) 
     try:
         return look_at_files(config, machine, current_ms(), databases)
     except Busy:
-        return LookResult()  # another process looks, and the next change or minute is looked at here
+        # another process looks, and the next change or minute is looked at here
+        return LookResult()

@@ -199,9 +199,11 @@ def _copy_into_database(file: GuardedFile, shown: bytes, wanted: bytes) -> None:
             closing(apsw.Connection(":memory:")) as source,
         ):
             target.set_busy_timeout(0)
-            source.deserialize("main", wanted[:18] + b"\1\1" + wanted[20:])  # its log is folded in
+            # its log is folded in
+            source.deserialize("main", wanted[:18] + b"\1\1" + wanted[20:])
             target.execute("BEGIN EXCLUSIVE")
-            found = target.serialize("main")  # not by a handle of ours: closing one would drop SQLite's locks
+            # not by a handle of ours: closing one would drop SQLite's locks
+            found = target.serialize("main")
             target.execute("ROLLBACK")
             if found != shown:
                 raise Unreadable(CHANGED_MEANWHILE)

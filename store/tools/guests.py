@@ -359,7 +359,8 @@ def _bullet_text(content: _FileContent, tool: str, path: str, bullet: Bullet, ti
         if "\n" not in ahead + behind and content.raw[:end].endswith((said.split("\n")[-1] + behind).encode()):
             start, end, text = start + len(ahead.encode()), end - len(behind.encode()), said
     if bullet.comment and (OBSERVED_DATE.search(bullet.above) or STATUS_MARK.search(bullet.above)):
-        first = content.starts[bullet.comment - 1]  # it says when this one was seen, and would be about the next
+        # it says when this one was seen, and would be about the next
+        first = content.starts[bullet.comment - 1]
     rest = [content.line_text(number) for number in range(bullet.line + 1, bullet.last + 1)]
     spaces = [line[: len(line) - len(line.lstrip())] for line in rest if line.strip()]
     indent = min(spaces, key=len) if spaces else " " * len(marker[0] if marker else "- ")
@@ -480,7 +481,8 @@ def list_guest_texts(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> Gu
 
 def list_guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> list[GuardedFile]:
     """List the files that hold the texts; all of them are guarded. An index comes after the files it leads to."""
-    own = os.path.dirname(os.path.realpath(claude_projects_folder(machine)))  # with a person's own instructions
+    # with a person's own instructions
+    own = os.path.dirname(os.path.realpath(claude_projects_folder(machine)))
     found = [
         file
         for file in list_guarded_files(machine)

@@ -193,10 +193,12 @@ def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
 LONGEST_COMPARED = 400
 # texts of the same words, with different numbers or days, from which on they are a list
 SERIES_LENGTH = 3
-FEWEST_WORDS = 2  # words that carry meaning: of less it is the heading that says what it is about
+# words that carry meaning: of less it is the heading that says what it is about
+FEWEST_WORDS = 2
 LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes
 SAYS_SAME = "it says the same as"
-MOST_DIFFERENT_WORDS = 4  # words, by which two texts are about two things and not against each other
+# words, by which two texts are about two things and not against each other
+MOST_DIFFERENT_WORDS = 4
 _NAMED_FIELD = re.compile(
     r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+(?!(?<=\d:)\d)\W{0,4}(?P<value>\S.*)?"
     r"|\*\*(?P<bold>[^*\n]{1,40})\*\*\s+(?P<rest>\S.*)",
@@ -265,7 +267,8 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
         elif how == CONTRADICTS and fact and documents.isdisjoint(memory.path for memory in where):
             frame = frozenset(one.part.words)
             alone = frame != frozenset(other.part.words) or frames[frame] < SERIES_LENGTH
-            apart = bool(one.name or other.name) and where[0].tags != where[1].tags  # a field is about its heading
+            # a field is about its heading
+            apart = bool(one.name or other.name) and where[0].tags != where[1].tags
             if alone and not apart and _is_contradiction(one, other):
                 found.append(_pair_finding(CONTRADICTION, *where, "it does not agree with"))
     return found
@@ -332,7 +335,8 @@ def _pair_finding(kind: str, against: FoundMemory, one: FoundMemory, says: str) 
 
 def _shorten(text: str) -> str:
     """Return the beginning of a text on one line, without secrets."""
-    plain = " ".join(redact(text).split())  # before it is cut: a part of a secret is not recognised
+    # before it is cut: a part of a secret is not recognised
+    plain = " ".join(redact(text).split())
     return plain if len(plain) <= 90 else plain[:89] + "…"
 
 
@@ -398,7 +402,8 @@ class ProjectFiles:
         if plain in self._deleted_ends:
             return "git has it deleted"
         first, above = plain.split(os.sep)[0], os.path.dirname(plain)
-        if self.git or first in BUILD_FOLDERS or " " in plain:  # a command has spaces too: only git knows
+        # a command has spaces too: only git knows
+        if self.git or first in BUILD_FOLDERS or " " in plain:
             return ""
         return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
 
@@ -474,7 +479,8 @@ def find_missing_references(memories: Sequence[FoundMemory]) -> list[ScanFinding
 
 def paths_mentioned(text: str) -> Iterator[str]:
     """Yield the files that a text names, each once, unless the text says that they were removed."""
-    found = [one for one in _PATH_NAME.findall(text) if "@" not in one.split("/")[0][1:]]  # a@b.org is no folder
+    # a@b.org is no folder
+    found = [one for one in _PATH_NAME.findall(text) if "@" not in one.split("/")[0][1:]]
     found += [one for _, one in _QUOTED_PATH.findall(text) if " " in one]
     found += _CODE_FILE_NAME.findall(text)
     lines = text.split("\n") if found else []
@@ -527,7 +533,8 @@ def scan_machine(
     for name in NOTE_SOURCES:
         if places := [place for place in named if (name == "obsidian") == _is_vault(place)]:
             notes += _scan_tool(report, name, places, [], now)
-    notes = [one for one in notes if (one.path, one.line) not in there]  # a named folder may be that of a tool
+    # a named folder may be that of a tool
+    notes = [one for one in notes if (one.path, one.line) not in there]
     memories += notes
     claude = found.get("claude-code", [])
     report.findings += find_memory_pairs(memories, {one.path for one in notes if not _is_agent_file(one.path)})

@@ -383,7 +383,8 @@ def read_okf(path: str, troubles: Troubles) -> Iterator[FoundItem]:
 # AGENTS,
 # IDENTITY, BOOTSTRAP) is no memory.
 
-_WORKSPACE = re.compile(r"""\bworkspace["']?\s*:\s*["']([^"'\n]+)["']""")  # JSON5: names without quotes, comments
+# JSON5: names without quotes, comments
+_WORKSPACE = re.compile(r"""\bworkspace["']?\s*:\s*["']([^"'\n]+)["']""")
 OBSERVED_DATE = re.compile(r"observed:\s*(?P<date>[^|]+?)\s*(?:\||$)")
 STATUS_MARK = re.compile(r"status:\s*(?P<status>\w+)")
 PLACEHOLDER_TEXT = re.compile(r"YYYY-MM-DD|^(?:Prefer|Always|Never|Avoid):?\s*(?:\.\.\.|…)$")

@@ -56,7 +56,8 @@ KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION, LOADED_LAYER, UNREAD_PART = (
     "unread",
 )  # of a list
 OLD_DAYS = 180  # of a memory that nobody changed
-PRICE_PER_MILLION = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
+# dollars a million tokens that are read: a common price of 2026, to give an idea
+PRICE_PER_MILLION = 3.0
 
 
 class ScanFinding(NamedTuple):
@@ -299,7 +300,8 @@ def find_sure_secrets(text: str) -> Iterator[SecretFinding]:
 
 def _is_harmless_key(value: str, before: str) -> bool:
     """Tell whether a key is public, of a test, or only words: `hello-world`."""
-    if _UUID.fullmatch(value) and not _ASSIGNMENT_BEFORE.search(before):  # the token `…` was revoked: its id
+    # the token `…` was revoked: its id
+    if _UUID.fullmatch(value) and not _ASSIGNMENT_BEFORE.search(before):
         return True
     if (
         _PUBLIC_KEY_BEFORE.search(before)

@@ -31,7 +31,8 @@ LOG_STATE_KEY = "log"  # in `meta`: since when, and the keys of what was written
 LATE_ENTRY_DAYS = 2  # after which what was not written yet is no news
 MOST_LOG_LINES = 500  # lines of one time
 LONGEST_LOG_TEXT = 400  # characters of a line's text
-PRIVATE_DOMAINS = ("personal", "self_correction")  # domains whose facts are in no file of a project
+# domains whose facts are in no file of a project
+PRIVATE_DOMAINS = ("personal", "self_correction")
 LOG_GITIGNORE = (
     b"# Daily logs hold what conversations were about. To let git see them: memoranda config snapshots.in_git true\n"
     b"/.gitignore\n/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].md\n"
@@ -205,7 +206,8 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
         text = ""
         headings = _HEADING.findall(before)
         last = headings[-1] if headings else ""
-        there = set(before.split("\n"))  # what was written by a process that was killed before it noted that
+        # what was written by a process that was killed before it noted that
+        there = set(before.split("\n"))
         for one in entries:
             line = f"- {_local_time(one.at)[11:16]} {_markdown_line(one.text)} [{one.citation}]"
             if line in there:

@@ -55,7 +55,8 @@ from store.upkeep.checks import (
 # from that of the frame before, as it is stored, so each frame can be checked alone: what follows a damaged one is
 # found, and so is the damage.
 
-LONG_WAL = 8 << 20  # bytes of the log: eight times the length to which it is truncated without readers
+# bytes of the log: eight times the length to which it is truncated without readers
+LONG_WAL = 8 << 20
 # seconds after which a log that seemed damaged is read again: it may have been being written
 REREAD_SECONDS = 0.05
 WAL_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
@@ -95,7 +96,8 @@ def parse_wal(data: bytes | memoryview) -> WalContent | None:
     ):
         page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME_HEADER_BYTES])
         stored = (rest[2], rest[3])
-        if tuple(rest[:2]) != salts:  # of an earlier round of the log; or damaged, if others of this round follow
+        # of an earlier round of the log; or damaged, if others of this round follow
+        if tuple(rest[:2]) != salts:
             found.append((page, 0, at + FRAME_HEADER_BYTES, False))
         else:
             begun = _wal_checksum(data[at : at + 8], sums, order)

@@ -112,7 +112,8 @@ def end_broken_off_sessions(memory: Memory) -> int:
             Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
         open_now = set(write.column("SELECT id FROM sessions WHERE ended_at IS NULL"))
-        over = [session for session in found if session.id in open_now]  # another process may be doing the same
+        # another process may be doing the same
+        over = [session for session in found if session.id in open_now]
         for session in over:
             end_session(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may_checkpoint(memory):
@@ -316,7 +317,8 @@ def read_new_commits(
         for batch in _commit_batches(source.read_commits(wanted, cancelled)):
             with database.write(GIT_IMPORTER, "git") as write:
                 lease.renew(write)
-                if not memory.location.project:  # with the first commits: the rest may never be read
+                # with the first commits: the rest may never be read
+                if not memory.location.project:
                     write.set_meta(BOUND_REPOSITORY_KEY, source.root)
                 if not done:
                     highest = reserve_commit_ids(write, len(wanted))
@@ -345,7 +347,8 @@ def read_new_commits(
             write.set_meta(BOUNDARY_KEY, boundary)
             if not memory.location.project:
                 write.set_meta(BOUND_REPOSITORY_KEY, source.root)
-        if unmeasured or (broken and source.tips(cancelled) == tips):  # else history changed, and is read again
+        # else history changed, and is read again
+        if unmeasured or (broken and source.tips(cancelled) == tips):
             trouble(_unread_sentence(broken, unmeasured))
         return new
     except LeaseLost:
@@ -399,7 +402,8 @@ def _compare_tips(
     on or back. Return the shas (of what is new; of what was lost, None if only a comparison with everything in the
     memory can show it; of what is broken)."""
     if seen:
-        with suppress(GitError):  # a former tip was collected, or a commit is broken: the whole walk shows it
+        # a former tip was collected, or a commit is broken: the whole walk shows it
+        with suppress(GitError):
             new = source.list_new_commits(seen, tips, cancelled)
             return new, source.list_lost_commits(seen, tips, cancelled), ()
     shas, broken = source.list_reachable_commits(tips, cancelled)

@@ -434,7 +434,8 @@ class ListedRows(NumberedRows):
 # Rows of the search hits, under the headings Exact, Near and Nothing near, with the matching words highlighted.
 
 HIT_LINES = 3  # lines of a hit
-TITLED_KINDS = ("decision", "commit", "summary", "event", "proposal")  # kinds whose text begins with a title
+# kinds whose text begins with a title
+TITLED_KINDS = ("decision", "commit", "summary", "event", "proposal")
 # how the data of an event begin, after its type and phase
 EVENT_DATA = " {"
 EVENT_WORDS = str.maketrans(
@@ -627,5 +628,6 @@ def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") 
         (f"{WARNING_SIGN} contradicts {against}" if against else "", "warning"),
         (ORDER_WARNING if style == "warning" else "", "warning"),
     ]
-    text = f"forget “{proposal.text}”" if proposal.kind == "forget" else proposal.text  # y does it: the verb first
+    # y does it: the verb first
+    text = f"forget “{proposal.text}”" if proposal.kind == "forget" else proposal.text
     return row_lines([(f"{glyph} ", style)], visible(text), "", note, width, PROPOSAL_LINES, second)

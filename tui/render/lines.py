@@ -293,7 +293,8 @@ def add_cuts(data: Callable[[], object], cuts: Sequence[LoggedRedaction]) -> Cal
 # Summarise a record in one line: its time and its text.
 
 
-TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")  # the first that a record has
+# the first that a record has
+TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")
 
 
 def record_time(record: Record) -> str:

@@ -26,13 +26,19 @@ _UNSEEN = re.compile(
 _SUSPECT = (
     "["
     "\0-\x1f\x7f-\x9f"  # C0, DEL, C1
-    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiner, Arabic mark, fillers, selectors
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # zero width, bidi marks, embeddings and isolates, separators, operators
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"  # filler, variation selectors, BOM, filler, annotation
-    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # lone surrogates, noncharacters, and those of the other planes:
+    # soft hyphen, joiner, Arabic mark, fillers, selectors
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    # zero width, bidi marks, embeddings and isolates, separators, operators
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    # filler, variation selectors, BOM, filler, annotation
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    # lone surrogates, noncharacters, and those of the other planes:
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
-    + "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # format controls of scripts and music
-    "\U000e0000-\U000e0fff"  # tag characters (ASCII in disguise), more selectors, the rest ignorable by definition
+    # format controls of scripts and music
+    + "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    # tag characters (ASCII in disguise), more selectors, the rest ignorable by definition
+    "\U000e0000-\U000e0fff"
     "]"
 )
 _NEWLINE = "\r\n|[\n\u2028\u2029]"

@@ -107,7 +107,8 @@ class OwnColorsFilter(ColorlessFilter):
 def _without_color(style: Style) -> Style:
     """Return a style without its colors."""
     bare = style.without_color
-    return bare + Style.from_meta(style.meta) if style.meta else bare  # the meta holds the click action
+    # the meta holds the click action
+    return bare + Style.from_meta(style.meta) if style.meta else bare
 
 
 @lru_cache(1024)
