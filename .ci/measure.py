@@ -290,6 +290,7 @@ def measure(root: Path) -> tuple[dict[str, float], dict[str, list[str]], Counter
         m.name for m in init if m.name.count(".") and sum(r.name.rpartition(".")[0] == m.name for r in real) <= 3
     ]
     figure["code"] = sum(size.values())
+    figure["interface_code"] = sum(lines for name, lines in size.items() if name.split(".")[0] == "tui")
     figure["characters"] = sum(m.characters for m in found)
     figure["characters_per_line"] = round(figure["characters"] / max(1, figure["code"]), 1)
     figure["files"] = len(found)
