@@ -204,6 +204,7 @@ def test_several_steps_are_taken_back_as_one(live, life, seed):
     dice = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Slow()) as memory:
         live(memory, life)
+        memory.database.door = "app"
         every = [step.seq for step in memory.history.steps() if step.undone_by is None]
         plans, before = Plans(memory.database), rows(memory)
         for some in (dice.sample(every, min(3, len(every))), every):
