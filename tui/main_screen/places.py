@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from shutil import get_terminal_size
 from time import monotonic
@@ -199,15 +199,15 @@ class PlacesScreen(ResponsiveScreen[None]):
             raise RuntimeError("the memory is not open yet")
         return self.opened
 
-    @property
+    @cached_property
     def record_list(self) -> RecordList:
         return self.query_one("#list", RecordList)
 
-    @property
+    @cached_property
     def pane(self) -> PreviewPane:
         return self.query_one("#preview-pane", PreviewPane)
 
-    @property
+    @cached_property
     def search_bar(self) -> SearchBar:
         return self.query_one(SearchBar)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from rich.cells import cell_len, chop_cells
@@ -388,7 +388,7 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
     def compose(self) -> ComposeResult:
         yield Preview(id="preview")
 
-    @property
+    @cached_property
     def preview(self) -> Preview:
         return self.query_one("#preview", Preview)
 
