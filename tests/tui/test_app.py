@@ -237,13 +237,11 @@ class TestStart:
     async def test_all_else_comes_where_they_cannot_be_read_soon(
         self, story: Story, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        done = threading.Event()
-        monkeypatch.setattr("tui.panes.facts.read_first_facts", lambda *given: done.wait(PATIENCE) and None)
-        try:
-            async with opened(story.folder) as person:
-                assert person.sees("Stale 2")
-        finally:
-            done.set()
+        shown, show, waited = threading.Event(), Memoranda._show_main, list[bool]()
+        monkeypatch.setattr(Memoranda, "_show_main", lambda app: (show(app), shown.set()))
+        monkeypatch.setattr("tui.panes.facts.read_first_facts", lambda *given: waited.append(shown.wait(PATIENCE)))
+        async with opened(story.folder) as person:
+            assert person.sees("Stale 2") and waited == [True]
 
 
 class TestTimeline:
