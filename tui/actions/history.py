@@ -95,7 +95,7 @@ def undo_sitting(screen: ActionScreen, things: Sequence[Any]) -> None:
         and step.undoes is None
         and not memory.history.is_in_two_files(step.seq)
     ]
-    said = f"{format_count(len(here), 'change')} of yours since you opened this"
+    said = f"your {format_count(len(here), 'change')} of this sitting"
     offers = [Offer(partial(plan_undo, things=here), said)] if here else []
     origin = _author_of(things[0]) if things else ""
     if origin not in ("", PERSON_ORIGIN):
@@ -103,7 +103,9 @@ def undo_sitting(screen: ActionScreen, things: Sequence[Any]) -> None:
     if offers:
         _choose_undo(screen, *offers)
     else:
-        screen.say(f"You changed nothing since you opened this. {key_name('pane.history')} lists all.", "warning")
+        screen.say(
+            f"You changed nothing in this sitting. {key_name('pane.history')} lists all changes.", "warning"
+        )
 
 
 def _choose_undo(screen: ActionScreen, *offers: Offer) -> None:

@@ -76,7 +76,7 @@ async def test_all_of_this_sitting_is_undone_as_one_step(story: Story) -> None:
     with story.open(BEFORE) as memory:
         memory.facts.forget([1])
     async with opened(story.folder) as person:
-        await person.hears(("U", "You changed nothing since you opened this. 5 lists all."))
+        await person.hears(("U", "You changed nothing in this sitting. 5 lists all changes."))
         rows = person.rows
         for key, said in (("f", "Forgot"), ("u", "Undid"), ("f", "Forgot"), ("p", "Pinned"), ("j f", "Forgot")):
             await person.hears((key, said))
@@ -90,4 +90,4 @@ async def test_all_of_this_sitting_is_undone_as_one_step(story: Story) -> None:
         await person.until(lambda: any("an agent was here" in row for row in person.rows))
         await person.put_cursor(pack_key("fact", number))
         await person.press("U")
-        assert person.sees("everything that mcp:codex wrote", "3 changes of yours since you opened this")
+        assert person.sees("everything that mcp:codex wrote", "your 3 changes of this sitting")

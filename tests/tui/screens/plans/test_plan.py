@@ -365,7 +365,7 @@ class TestAnOrigin:
         async with opened(notes.folder) as person:
             await person.hears(
                 (":step.undo-all", "That is you. A checkpoint takes you back"),
-                ("U", "You changed nothing since you opened this."),
+                ("U", "You changed nothing in this sitting."),
                 (":undo --all-by nobody", "Nobody of that name ever wrote here."),
                 (":undo --all-by hook --yes", "Undid all by hook: 1 record changed."),
                 (":undo --all-by hook", "Nothing of it is in force any more."),
