@@ -103,9 +103,7 @@ def undo_sitting(screen: ActionScreen, things: Sequence[Any]) -> None:
     if offers:
         _choose_undo(screen, *offers)
     else:
-        screen.say(
-            f"You changed nothing in this sitting. {key_name('pane.history')} lists all changes.", "warning"
-        )
+        screen.say(f"You changed nothing in this sitting. {key_name('pane.history')} lists all.", "warning")
 
 
 def _choose_undo(screen: ActionScreen, *offers: Offer) -> None:

@@ -76,7 +76,7 @@ async def test_all_of_this_sitting_is_undone_as_one_step(story: Story) -> None:
     with story.open(BEFORE) as memory:
         memory.facts.forget([1])
     async with opened(story.folder) as person:
-        await person.hears(("U", "You changed nothing in this sitting. 5 lists all changes."))
+        await person.hears(("U", "You changed nothing in this sitting. 5 lists all."))
         rows = person.rows
         for key, said in (("f", "Forgot"), ("u", "Undid"), ("f", "Forgot"), ("p", "Pinned"), ("j f", "Forgot")):
             await person.hears((key, said))
