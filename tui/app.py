@@ -17,6 +17,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -38,7 +39,7 @@ from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
 from tui.theme.escape import lacks_glyphs, spoken_table, visible
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
 from tui.theme.styles import HIGH_CONTRAST, readable_colors
-from tui.widgets.bars import SaysDefects
+from tui.widgets.bars import LineView, SaysDefects
 from tui.widgets.shell import Shell
 
 if TYPE_CHECKING:
@@ -312,11 +313,22 @@ class Memoranda(SaysDefects, App[int]):
         ends = field and getattr(event, "key", "") == "enter"
         target = focused or self.screen
         self._number += 1
-        await super().on_event(event)
+        if not await self._binds_at_once(event, target):
+            await super().on_event(event)
         if ends:  # later keys are for its result
             self.hold_keys()
         elif isinstance(event, events.Key) and not target.check_consume_key(event.key, event.character):
             self._passing, self._passed = target, (event.time, monotonic())
+
+    async def _binds_at_once(self, event: events.Event, target: DOMNode) -> bool:
+        """Do what a key is bound to where the list or the preview has the focus and nothing waits between it and here;
+        return False if it has to go through them. On that way it is handled by five objects in turn."""
+        if not (self.screen is self._main and isinstance(event, events.Key) and isinstance(target, LineView)):
+            return False
+        if any(one.message_queue_size for one in target.ancestors_with_self if one is not self):
+            return False
+        self.app_focus = True
+        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
 
     @property
     def resting(self) -> bool:

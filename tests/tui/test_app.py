@@ -482,7 +482,7 @@ class TestFooter:
         async with opened(story.folder) as person:
             drawn: list[str | None] = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(Bar, "update", lambda bar, *_, **__: drawn.append(bar.id))
+                patch.setattr(Bar, "refresh", lambda bar, *_, **__: drawn.append(bar.id))
                 await person.press("j", "j", "k")
                 assert "footer" not in drawn
                 await person.press("slash")

@@ -4,9 +4,10 @@ history, and show what was done."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from inspect import signature
+from itertools import chain, islice
 from operator import contains
 from typing import Any
 
@@ -56,19 +57,24 @@ from tui.input.verb_table import (
     other_words,
     suggest_verb,
 )
-from tui.main_screen.places import LAST_KEYS, PlacesScreen, citation_of, has_key
+from tui.main_screen.places import PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
 from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record
-from tui.screens.base import HelpScreen, key_pieces
+from tui.screens.base import KEY_LOOK, HelpScreen, key_pieces
 from tui.screens.dialogs import Chooser, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
 from tui.theme.escape import visible
+from tui.theme.line_filters import Piece
 from tui.widgets.inputs import TextEditor
 from tui.workers.engine import ConfirmationNeeded
 
 # lines that a text needs to be edited where it stands
 LEAST_LINES = 2
+MOST_FOOTER_KEYS = 7
+FOOTER_TEXT = "$footer-description-foreground"
+# keys that a footer shows after those of the record
+LAST_KEYS = ("memory.undo", "search.open", "command.open")
 # keys of a record before that which zooms it
 ZOOM_PLACE = 3
 # records named in a question about many
@@ -340,27 +346,43 @@ class ActingScreen(PlacesScreen):
     # the footer
 
     def draw_footer(self) -> None:
-        """Show the keys of what is under the cursor, those that it takes first."""
-        if not self.is_attached or self.query_one_optional(TextEditor) is not None:
+        """Show the keys of what is under the cursor, as many as there is room for: at most seven, the last always."""
+        if not self.is_attached or isinstance(self.focused, TextEditor):
             return
-        preview = self.pane.preview
-        thing, past = self.targets()[:1], self.moment is not None
-        words: dict[str, str] = {}
+        last = [(id, KEYS_BY_ID[id].label) for id in LAST_KEYS if has_key(id)]
+        most = MOST_FOOTER_KEYS - len(last)
+        first = list(islice((one for one in self._keys_here() if has_key(one[0])), most))
+        if (self.pane.preview.has_focus or self.form == "-narrow") and has_key("preview.alone"):
+            first = [*first[:ZOOM_PLACE], ("preview.alone", "zoom"), *first[ZOOM_PLACE:]][:most]
+        keys = [[(key_name(id), word, KEYS_BY_ID[id].action) for id, word in some] for some in (first, last)]
+        room = (self.size.width or 80) - 1
+        while keys[0] and sum(len(key) + len(word) + 3 for key, word, _ in (*keys[0], *keys[1])) > room:
+            keys[0].pop()
+        pieces: list[Piece] = []
+        for key, word, action in (*keys[0], *keys[1]):
+            pieces += [(f" {key}", KEY_LOOK, action), (f" {word} ", FOOTER_TEXT, action)]
+        self.put_footer(*pieces)
+
+    def _keys_here(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids of the keys that do something to what is under the cursor, each with its word; those of the
+        pane first."""
+        preview, thing, past = self.pane.preview, self.targets()[:1], self.moment is not None
+        own, named = self.place.pane.actions, set[str]()
         if preview.has_focus and preview.link:
-            words["preview.follow"] = f"opens {preview.link}"
-        own = self.place.pane.actions
-        general = [one for one in own if not one.kinds and isinstance(one.word, str)]
-        for action in (*(one for one in own if one.kinds), *ACTIONS, *general):
-            if not action.word or action.key in words or (past and not action.looks):
+            named.add("preview.follow")
+            yield "preview.follow", f"opens {preview.link}"
+        fitting = (one for one in (*own, *ACTIONS) if one.kinds and thing and one.things(thing))
+        general = (one for one in own if not one.kinds and isinstance(one.word, str))
+        found = False
+        for action in chain(fitting, general):
+            if not action.word or action.key in named or (past and not action.looks):
                 continue
-            if action in general or bool(action.kinds and thing and action.things(thing)):
-                words[action.key] = action.word_for(thing[0] if thing else None)
-        keys = [(key, word) for key, word in words.items() if word]
-        if not keys and self.moment is None and self.pane_name in PANE_KEYS:
-            keys.append(("record.add", "add"))
-        if preview.has_focus or self.form == "-narrow":
-            keys.insert(min(ZOOM_PLACE, len(keys)), ("preview.alone", "zoom"))
-        self.put_keys([*keys, *((id, KEYS_BY_ID[id].label) for id in LAST_KEYS)])
+            named.add(action.key)
+            if word := action.word_for(thing[0] if thing else None):
+                found = True
+                yield action.key, word
+        if not found and not past and self.pane_name in PANE_KEYS:
+            yield "record.add", "add"
 
     # the help and the box
 

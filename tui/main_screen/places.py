@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.widgets import Input
 
 from store.base.clock import Clock, utc_now
@@ -26,7 +26,6 @@ from tui.input.key_table import (
     FACTS,
     FOUND,
     KEYS,
-    KEYS_BY_ID,
     PANE_KEYS,
     PANE_NAMES,
     TODAY,
@@ -38,10 +37,10 @@ from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
 from tui.panes.pane import FIRST_ROWS, Entry, EntryRows, Loaded, Pane, Reading, View
 from tui.render.lines import StyledLine
-from tui.screens.base import KEY_LOOK, ResponsiveScreen
+from tui.screens.base import ResponsiveScreen
 from tui.screens.dialogs import Chooser, Find, Offer
 from tui.theme.escape import visible
-from tui.theme.line_filters import Piece, fit_cells, pieces_width
+from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
 from tui.widgets.inputs import FIND_HINT, SearchBar
 from tui.widgets.preview import Preview, PreviewPane
@@ -57,19 +56,19 @@ PlacesScreen {
     &.-past #past { display: block; }
     &.-past #top { background: $warning-muted; }
     #body { height: 1fr; layout: horizontal; }
-    #list-pane, #preview-pane { width: 1fr; height: 1fr; }
+    #list, #preview-pane { width: 1fr; height: 1fr; }
     #preview-pane { padding: 0 0 0 1; }
     #tour-why, #tour-what { height: 1; background: $boost; }
     #footer { height: 1; background: $footer-background; }
-    &.-wide #list-pane { width: 60fr; }
+    &.-wide #list { width: 60fr; }
     &.-wide #preview-pane { width: 40fr; border-left: solid $line; }
-    &.-huge #list-pane { width: 56fr; }
+    &.-huge #list { width: 56fr; }
     &.-huge #preview-pane { width: 44fr; border-left: solid $line; }
     &.-narrow #body { layout: vertical; }
-    &.-narrow #list-pane { height: 4fr; }
+    &.-narrow #list { height: 4fr; }
     &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
-    &.-preview-alone #list-pane, &.-list-alone #preview-pane { display: none; }
-    &.-preview-alone #preview-pane, &.-list-alone #list-pane { width: 1fr; height: 1fr; }
+    &.-preview-alone #list, &.-list-alone #preview-pane { display: none; }
+    &.-preview-alone #preview-pane, &.-list-alone #list { width: 1fr; height: 1fr; }
     &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
     &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
 }
@@ -79,11 +78,7 @@ LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")
 LEAST_PERCENT = 20
 # least pause before others' changes are read again; else as long as the last reading took
 OTHERS_SECONDS = 1.0
-MOST_FOOTER_KEYS = 7
-FOOTER_TEXT = "$footer-description-foreground"
 TAB_DIM, TAB_STRONG = "$dim", "bold $text-accent"
-# keys that a footer shows after those of the record
-LAST_KEYS = ("memory.undo", "search.open", "command.open")
 SORT_OFFERS = {
     "": "by need",
     "oldest": "oldest first",
@@ -130,10 +125,6 @@ class Place:
     marks: frozenset[Hashable] = frozenset()
     narrowed: bool = False
     due: float = inf
-
-
-class ListPane(CachedLines, Vertical):
-    """The list, alone in its pane."""
 
 
 class ScreenBody(CachedLines, Container):
@@ -185,8 +176,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         yield Split(id="past")
         yield Split(id="chips")
         with ScreenBody(id="body"):
-            with ListPane(id="list-pane"):
-                yield RecordList(id="list")
+            yield RecordList(id="list")
             yield PreviewPane(id="preview-pane")
         yield Bar(id="footer")
 
@@ -655,7 +645,7 @@ class PlacesScreen(ResponsiveScreen[None]):
         if self._split is None:
             self._split = int(self.setting("split"))
         percent, across = self._split, not self.has_class("-narrow")
-        for name, share in (("list-pane", percent), ("preview-pane", 100 - percent)):
+        for name, share in (("list", percent), ("preview-pane", 100 - percent)):
             pane = self.query_one(f"#{name}")
             pane.styles.width = f"{share}fr" if percent and across else None
             pane.styles.height = f"{share}fr" if percent and not across else None
@@ -774,19 +764,6 @@ class PlacesScreen(ResponsiveScreen[None]):
     def put_footer(self, *pieces: Piece) -> None:
         """Show these pieces in the bottom line."""
         self.query_one("#footer", Bar).set_pieces(*pieces)
-
-    def put_keys(self, keys: Sequence[tuple[str, str]]) -> None:
-        """Show keys by their ids, each with its word, as many as there is room for: at most seven, the last always."""
-        room = (self.size.width or 80) - 1
-        found = [(key_name(id), word, KEYS_BY_ID[id].action) for id, word in keys if has_key(id)]
-        first, last = found[: -len(LAST_KEYS)], found[-len(LAST_KEYS) :]
-        first = first[: MOST_FOOTER_KEYS - len(last)]
-        while first and sum(len(key) + len(word) + 3 for key, word, _ in (*first, *last)) > room:
-            first.pop()
-        pieces: list[Piece] = []
-        for key, word, action in (*first, *last):
-            pieces += [(f" {key}", KEY_LOOK, action), (f" {fit_cells(word, len(word))} ", FOOTER_TEXT, action)]
-        self.put_footer(*pieces)
 
 
 def has_key(id: str) -> bool:

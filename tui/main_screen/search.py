@@ -448,7 +448,7 @@ class SearchingScreen(ActingScreen):
         most = self.app.size.height // 2 - 2
         if self.searching and self._is_in_hits and self.form == "-narrow":
             lines = self.record_list.height_of_rows(most)
-            self.query_one("#list-pane").styles.height = lines if 0 < lines < most else None
+            self.record_list.styles.height = lines if 0 < lines < most else None
 
     def _fit(self) -> None:
         if self.form == "-narrow":

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.color import Color
-from textual.content import Content
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
@@ -19,7 +19,8 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
-from tui.theme.line_filters import Piece, escaped_content, pieces_width
+from tui.theme.escape import visible
+from tui.theme.line_filters import Piece, pieces_width
 from tui.theme.styles import combine_looks
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ class LineView(CachedLines, ScrollView):
         self._ground = Color(0, 0, 0)
         self._looks: dict[tuple[str, ...], Style] = {}
         self._strips: LRUCache[Hashable, Any] = LRUCache(256)
-        # line → how it was drawn last
-        self._drawn: dict[int, Strip] = {}
+        # line → how it was drawn last, before and after the filters
+        self._drawn: dict[int, tuple[Strip, Strip]] = {}
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -95,11 +96,16 @@ class LineView(CachedLines, ScrollView):
         if (ground := self.background_colors[1]) != self._ground:
             self._ground = ground
             self.notify_style_update()
-        strips = self.render_rows(crop.line_range)
-        self._drawn.update(zip(crop.line_range, strips, strict=True))
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        return [strip.crop(*crop.column_span) for strip in strips]
+        filters, strips = self.get_line_filters(), []
+        for y, strip in zip(crop.line_range, self.render_rows(crop.line_range), strict=True):
+            before, filtered = self._drawn.get(y, (None, strip))
+            if strip is not before:
+                filtered = strip
+                for line_filter in filters:
+                    filtered = filtered.apply_filter(line_filter, ground)
+                self._drawn[y] = strip, filtered
+            strips.append(filtered.crop(*crop.column_span))
+        return strips
 
     @property
     def _top(self) -> int:
@@ -111,14 +117,17 @@ class LineView(CachedLines, ScrollView):
 
     def render_rows(self, lines: range) -> list[Strip]:
         """Render these of the lines that are seen."""
-        return [self.render_line(y) for y in lines]
+        raise NotImplementedError
+
+    def render_line(self, y: int) -> Strip:
+        return self.render_rows(range(y, y + 1))[0]
 
     def refresh_changed(self) -> None:
         """Redraw only the lines that differ from what was drawn last: all of them are kilobytes for the terminal, and
         others may write often."""
-        for y, strip in enumerate(self.render_rows(range(self.size.height))):
-            if strip != self._drawn.get(y):
-                self.refresh(Region(0, y, self.size.width, 1))
+        strips = enumerate(self.render_rows(range(self.size.height)))
+        if changed := [y for y, strip in strips if strip != self._drawn.get(y, (None,))[0]]:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def combine(self, *looks: str) -> Style:
         """Return looks as one style, blended here, since component classes do not know what is below; an unknown one is
@@ -130,21 +139,30 @@ class LineView(CachedLines, ScrollView):
 
 
 class Bar(CachedLines, Static):
-    """One line of text of a fixed size, so that an update costs no layout."""
+    """One line of text of a fixed size, so that an update costs no layout, and neither wrapping nor alignment."""
 
     ALLOW_SELECT = False
 
     def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(text, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
         # (first cell, cell after the last, action)
         self._actions: list[tuple[int, int, str]] = []
-        self._pieces: tuple[Piece, ...] = ()
+        self._pieces: tuple[Piece, ...] = ((text, ""),)
 
     def set_pieces(self, *pieces: Piece) -> None:
         """Show pieces, with untrusted texts escaped."""
         if pieces != self._pieces:
             self._pieces, self._actions = pieces, click_spans(pieces, 0)
-            self.update(_pieces_content(pieces), layout=False)
+            self.refresh()
+
+    def draw_lines(self, crop: Region) -> list[Strip]:
+        own, edge = self.visual_style, " " * self.gutter.left
+        pieces = [(edge, ""), *((visible(piece[0]), piece[1]) for piece in self._pieces)]
+        segments = [Segment(text, (own + self._get_style(look)).rich_style) for text, look in pieces]
+        strip = Strip(segments).adjust_cell_length(self.outer_size.width, own.rich_style)
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return [strip.crop(*crop.column_span)] * crop.height
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -178,11 +196,6 @@ class Split(Bar):
     def _draw(self) -> None:
         gap = self.size.width - pieces_width(self._left) - pieces_width(self._right)
         self.set_pieces(*self._left, *((" " * gap, ""), *self._right) if gap >= 1 else ())
-
-
-def _pieces_content(pieces: Sequence[Piece]) -> Content:
-    """Return pieces as the content of a widget."""
-    return Content.assemble(*(escaped_content(piece[0], piece[1]) for piece in pieces))
 
 
 def click_spans(pieces: Sequence[Piece], at: int) -> list[tuple[int, int, str]]:

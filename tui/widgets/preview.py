@@ -248,9 +248,6 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
             at = end
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
-    def render_line(self, y: int) -> Strip:
-        return self.render_rows(range(y, y + 1))[0]
-
     def render_rows(self, lines: range) -> list[Strip]:
         """Render these of the lines that are seen, each with the scrollbar's cell at the right edge."""
         width, height = self.size

@@ -474,25 +474,24 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         self._width = self.scrollable_content_region.width
         return super().draw_lines(crop)
 
-    def render_line(self, y: int) -> Strip:
-        width, rows = self._width, self.rows
+    def render_rows(self, lines: range) -> list[Strip]:
+        rows, focus = self.rows, _CURSOR if self.has_focus else _BLURRED
         if not rows:
-            return self._empty_line(y)
-        places = self._layout()
-        if y >= len(places):
-            return Strip.blank(width, self._style(0, ""))
-        index, line = places[y]
-        state = (_CURSOR if self.has_focus else _BLURRED) if index == self.cursor_index else 0
-        if self._marks or self._flashing:
-            key = rows.key(index)
-            state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
-        place = (index, width, state, self._generation)
-        strips: Sequence[Strip] | None = self._strips.get(place)
-        if strips is None:
-            strips = self._strips[place] = [
-                self._strip(number, pairs, state) for number, pairs in enumerate(self._lines_of_row(index))
-            ]
-        return strips[line]
+            return [self._empty_line(y) for y in lines]
+        blank, places, found = Strip.blank(self._width, self._style(0, "")), self._layout(), list[Strip]()
+        for index, line in places[lines.start : lines.stop]:
+            state = focus if index == self.cursor_index else 0
+            if self._marks or self._flashing:
+                key = rows.key(index)
+                state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
+            place = (index, self._width, state, self._generation)
+            strips: Sequence[Strip] | None = self._strips.get(place)
+            if strips is None:
+                strips = self._strips[place] = [
+                    self._strip(number, pairs, state) for number, pairs in enumerate(self._lines_of_row(index))
+                ]
+            found.append(strips[line])
+        return [*found, *[blank] * (len(lines) - len(found))]
 
     def _strip(self, number: int, pairs: RowPairs, state: int) -> Strip:
         """Draw one line of a row, with the gutter before it."""

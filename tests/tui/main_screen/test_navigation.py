@@ -189,7 +189,7 @@ async def test_what_is_scrolled_stays_scrolled_and_preview_and_plan_keep_their_p
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_list_or_preview_has_the_screen_and_the_rule_between_them_stays(story: Story, size: Size) -> None:
     def share(person: Person) -> int:
-        region = person.main.query_one("#list-pane").region
+        region = person.main.query_one("#list").region
         return region.height if size == NARROW else region.width
 
     async with opened(story.folder, size) as person:
@@ -235,7 +235,7 @@ async def test_a_record_is_wrapped_where_it_is_read_well(story: Story) -> None:
 
 async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(narrow: Person) -> None:
     """Once one goes through them, not while one types."""
-    shown, preview = narrow.main.query_one("#list-pane"), narrow.main.pane
+    shown, preview = narrow.main.query_one("#list"), narrow.main.pane
     await narrow.search("jenkins")
     half = shown.size.height
     await narrow.follow(("enter", lambda: shown.size.height == len(narrow.all_rows) < 4 < half < preview.size.height))
