@@ -14,7 +14,8 @@ if TYPE_CHECKING:  # for editors and type checkers, which run nothing
     from store.base.models import *  # noqa: F403
     from store.base.vocabulary import *  # noqa: F403
 
-__memoranda__ = True  # `tui.main` makes sure by this that it found the right `store`
+# `tui.main` makes sure by this that it found the right `store`
+__memoranda__ = True
 
 # name → the module that defines it
 PUBLIC = {
@@ -85,7 +86,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(
             f"module 'store' has no public name {name!r}; docs/api.md lists all of them", name=name
         )
-    from store.parts import load_attribute  # late: `import store` imports nothing
+    # late: `import store` imports nothing
+    from store.parts import load_attribute
 
     return load_attribute(PUBLIC[name], name)
 

@@ -42,7 +42,8 @@ from store.database.schema import (
 MEGABYTES = 1024  # that SQLite keeps in memory of one file
 # before the name of a table that was moved aside; no table of ours has a space in its name
 _ASIDE = "earlier "
-_PASSAGES = 11  # the first version whose index and vectors are of passages, as today's
+# the first version whose index and vectors are of passages, as today's
+_PASSAGES = 11
 _SIGNS = 18  # the first whose packed signs of vectors are as today's
 _LISTED_COLUMNS = (
     "INSERT INTO backups(name, made_at, scheduled, step, sums, digest, verified_at)"
@@ -126,7 +127,8 @@ def _convert_rows(connection: apsw.Connection, version: int) -> None:
         if version < 4:
             begun = "SELECT session, min(at) FROM turns GROUP BY session"
             connection.execute(f"INSERT INTO sessions(id, started_at) {begun}")
-        if version < _SIGNS:  # the next indexing makes the signs again from the vectors
+        # the next indexing makes the signs again from the vectors
+        if version < _SIGNS:
             backend = " AND value GLOB 'numpy *'" if version >= _PASSAGES else ""
             connection.execute(f"DELETE FROM meta WHERE key GLOB 'embedding.bits.*'{backend}")
         for _, sql in triggers:
@@ -223,7 +225,8 @@ def _copy_database(path: str, target: str) -> None:
         copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             guard_connection(copy)
-            source.execute("BEGIN")  # one moment, for the copy and for the comparison
+            # one moment, for the copy and for the comparison
+            source.execute("BEGIN")
             with copy.backup("main", source, "main") as copying:
                 copying.step()
             copy.pragma("journal_mode", "delete")  # one file

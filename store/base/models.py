@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from store.base.citations import Citation, cite
 from store.base.vocabulary import AUTOMATIC_TRIGGERS
 
-MIN_WRAPPED_LENGTH = 50  # characters of a line from which on the next may be the rest of it
+# characters of a line from which on the next may be the rest of it
+MIN_WRAPPED_LENGTH = 50
 MAX_SUBJECT_LINES = 3  # of a subject
 _PARAGRAPH_END = r"\n[ \t\r]*\n"
 # begins a line that is none: of a list, a trailer
@@ -91,7 +92,8 @@ class Fact(CitedRecord, WordedRecord):
     evidence: tuple[str, ...]
     tags: tuple[str, ...]
     session: str = ""  # that a fact of scope `session` belongs to
-    evidence_state: str = ""  # the worst of what it is bound to, as it was last seen
+    # the worst of what it is bound to, as it was last seen
+    evidence_state: str = ""
     # whether the call that returns it stored it
     is_new: bool = field(default=False, compare=False, repr=False)
 
@@ -143,7 +145,8 @@ class Decision(CitedRecord, WordedRecord):
     status: str
     supersedes: int | None
     origin: str
-    confirmed_at: str | None = None  # when a person confirmed an agent's decision
+    # when a person confirmed an agent's decision
+    confirmed_at: str | None = None
     evidence: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     evidence_state: str = ""  # as of a fact

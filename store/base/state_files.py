@@ -22,7 +22,8 @@ MEMORIES_FOLDER = "memories"
 TEAMS_FOLDER = "teams"
 TEAM_PATH_FILE = "path"  # in the folder of a team: the memory that it is of
 MAX_STATE_BYTES = 1_000_000  # bytes of a file that is read
-_state_in_process: dict[str, str] = {}  # what could not be written, for this process
+# what could not be written, for this process
+_state_in_process: dict[str, str] = {}
 _write_problems: dict[str, str] = {}  # by name, why
 
 

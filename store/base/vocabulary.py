@@ -85,7 +85,8 @@ KIND_BY_TABLE = {
 # kinds of record
 PURGEABLE_KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
-AUTOMATIC_TRIGGERS = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
+# triggers of automatic checkpoints
+AUTOMATIC_TRIGGERS = ("interval", "usage", "session_end")
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
 # tools whose memories can be brought in (store/tools/source_import.py)
 SOURCE_NAMES = (
@@ -99,7 +100,8 @@ GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
 PERSON_ORIGIN = "user"  # the only origin that is a person
-FILE_ORIGIN = "file"  # the origin of what somebody wrote into a file that is kept in sync
+# the origin of what somebody wrote into a file that is kept in sync
+FILE_ORIGIN = "file"
 RULES_ORIGIN = "rules"  # who answers where no model does
 # followed by its name: the origin of what a model proposed or summarised
 MODEL_ORIGIN_PREFIX = "model:"

@@ -284,7 +284,8 @@ class SettingValue:
         return self.setting.name
 
 
-SWITCH_VALUES = {"1": "true", "0": "false"}  # as programs write switches in variables
+# as programs write switches in variables
+SWITCH_VALUES = {"1": "true", "0": "false"}
 
 
 class Config:

@@ -251,7 +251,8 @@ def _parse_key(text: str) -> int | None:
 
 MAX_OWN_LINES = 60  # of the person's own text, the first ones
 MAX_LOG_LINES = 60  # of today's log, the last ones
-MIN_LOG_TOKENS = 100  # tokens reserved for the log in the space that it shares with summaries
+# tokens reserved for the log in the space that it shares with summaries
+MIN_LOG_TOKENS = 100
 MAX_QUESTION_TOKENS = 1_200  # tokens of a question that are sent
 QUESTION_CUT_NOTE = "The question is long: its middle is left out."
 

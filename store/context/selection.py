@@ -81,7 +81,8 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
 
 MAX_PROMPT_TOKENS = 3_050  # of everything that is sent
 ANSWER_TOKENS = 950  # that the model keeps for its answer
-WARNING_TOKENS = 3_500  # prompt and answer together: above it a warning is shown
+# prompt and answer together: above it a warning is shown
+WARNING_TOKENS = 3_500
 # `own` is taken from the window's, and `log` shares …
 PART_LIMITS = {
     "static": 400,
@@ -234,7 +235,8 @@ def reduce_to_limit(parts: dict[str, ContextPart], limit: int = MAX_PROMPT_TOKEN
 # the calibrated similarity from which a fact is related to a question
 MIN_FACT_SIMILARITY = 0.4
 MIN_LOW_SIMILARITY = 0.7  # and from which one of low priority is
-MAX_RELATED_FACTS = 5  # facts that are included because they are related to a question
+# facts that are included because they are related to a question
+MAX_RELATED_FACTS = 5
 
 
 class ConsideredFact(NamedTuple):
@@ -335,7 +337,8 @@ def _needed_similarity(similarity: float | None, threshold: float) -> str:
 
 
 MAX_FOUND_FACTS = 40  # facts that a search may return
-MAX_PINNED_FACTS = 40  # pinned facts that are considered, the most important first
+# pinned facts that are considered, the most important first
+MAX_PINNED_FACTS = 40
 # for pinned facts not related to the question, before those related to it
 MAX_PINNED_TOKENS = 90
 # characters of a question used for the search: of a longer one, the end before the beginning

@@ -18,7 +18,8 @@ QUEUE_TASKS = (
     "reconfirm",
 )  # of a model; an entry for rules of either name means all that they do
 MODEL_PREFIX = "model."  # prefix of the tasks of a model
-MOST_WAITING = 400  # entries that wait for a model, at most: the newest are kept
+# entries that wait for a model, at most: the newest are kept
+MOST_WAITING = 400
 MOST_ATTEMPTS = 3
 READ_COUNT, FAILED_COUNT = (
     "extraction.read",

@@ -27,9 +27,11 @@ from store.redaction.redactor import count_markers
 
 SPOOL_FOLDER = "spool"
 WAITING_SUFFIX, BROKEN_SUFFIX, LOCK_SUFFIX, PART_SUFFIX = ".jsonl", ".broken", ".lock", ".part"
-TAKEN_SUFFIX = ".taken"  # followed by a number: the files are imported in that order
+# followed by a number: the files are imported in that order
+TAKEN_SUFFIX = ".taken"
 OPEN_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
-SEAL_MARK = b"\t"  # separates a line from its signature: JSON writes none of its own
+# separates a line from its signature: JSON writes none of its own
+SEAL_MARK = b"\t"
 
 
 class DrainResult(NamedTuple):
@@ -48,7 +50,8 @@ class WordMatcher(Protocol):
     def occur_in(self, value: object) -> bool: ...
 
 
-ReplaceLine = Callable[[str], str | None]  # a line → its replacement, None to delete it
+# a line → its replacement, None to delete it
+ReplaceLine = Callable[[str], str | None]
 
 
 def append_act(
@@ -175,7 +178,8 @@ def sign_waiting_lines(path: str) -> int:
 
 def _import_file(database: Database, name: str, total: DrainResult) -> DrainResult:
     """Import the lines of a taken file; return the total."""
-    door, database.door = database.door, "hook"  # who left them, not who found them
+    # who left them, not who found them
+    door, database.door = database.door, "hook"
     done, refused, aside = total.done, total.refused, list[bytes]()
     try:
         for line in _read_lines(name):

@@ -29,7 +29,8 @@ from store.text.words import any_of_regex, count_tokens, load_words, reduce_to_o
 # that cites it, a summary that quotes it, a pending reading. The last turn of a session is kept, as numbering continues
 # from it.
 
-EXPIRE_BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
+# turns of one transaction: some 20 ms, so that no writer waits long
+EXPIRE_BATCH = 100
 # seconds between two transactions, in which other writers get the file
 EXPIRE_PAUSE_SECONDS = 0.002
 # characters of a summary's phrase that make it a quotation; a single word is in many turns
@@ -110,7 +111,8 @@ def _summary_quotes(fields: list[str], text: str) -> bool:
 #
 # Each turn of one source is claimed by one of the other, so a turn that somebody wrote twice is kept twice.
 
-LONGEST_TURN = 200_000  # characters of a turn; the rest of a longer one is cut off
+# characters of a turn; the rest of a longer one is cut off
+LONGEST_TURN = 200_000
 # a hook reports a reply when it ends, the transcript has the time it began
 SAME_TURN_MS = 30 * 60_000
 HOOK_PREFIX = "hook:"  # prefix of the origin of a turn that a hook reported
@@ -146,7 +148,8 @@ def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: 
 MIN_CONTINUITY = 0.4
 # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
 SHORT_TEXT_WORDS = 4
-SEARCHED_CHARACTERS = 2_000  # characters that are searched for a phrase that changes the topic
+# characters that are searched for a phrase that changes the topic
+SEARCHED_CHARACTERS = 2_000
 MIN_DOMAIN_WORDS = 2  # different words of a domain that assign a text to it
 
 _QUOTED = re.compile(
@@ -252,7 +255,8 @@ WANDERING_BELOW, KEEPING_ABOVE = (
 )  # calibrated continuity of the last turns, below and above which MIN_WINDOW_TURNS and MAX_WINDOW_TURNS are used
 JUDGED_TURNS = 2  # number of last turns that decide it
 WINDOW_TOKENS = 2_000
-CONTEXT_TURNS = 2  # turns before and after that are indexed and shown with a turn
+# turns before and after that are indexed and shown with a turn
+CONTEXT_TURNS = 2
 
 
 @dataclass(slots=True, eq=False, repr=False)

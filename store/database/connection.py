@@ -38,12 +38,14 @@ DISK_ERRORS = (
     *(apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError),
     *(apsw.BusyError, apsw.CantOpenError, apsw.ReadOnlyError),
 )
-HOOK_BUSY_MS = 300  # the wait of a hook; after it, its line is put into the spool
+# the wait of a hook; after it, its line is put into the spool
+HOOK_BUSY_MS = 300
 
 CONNECTION_PRAGMAS = (
     ("foreign_keys", 1),
     ("recursive_triggers", 1),
-    ("synchronous", 2),  # FULL: with NORMAL a simulated power cut lost 150 acknowledged writes
+    # FULL: with NORMAL a simulated power cut lost 150 acknowledged writes
+    ("synchronous", 2),
     ("secure_delete", 1),
     ("trusted_schema", 0),
     ("cell_size_check", 1),

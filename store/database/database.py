@@ -135,14 +135,16 @@ class Database:
         self.door = door
         self.look = look
         self.clock = clock
-        self._joined: Transaction | None = None  # the step that further writes belong to
+        # the step that further writes belong to
+        self._joined: Transaction | None = None
         self._writing = False
         self.cut: dict[
             RedactionPlace, int
         ] = {}  # what the transactions of this connection cut, until it is reported
         # what the readers of this connection keep between calls, by name
         self.caches: dict[str, Any] = {}
-        self.last_step: int | None = None  # the newest step of history of this connection
+        # the newest step of history of this connection
+        self.last_step: int | None = None
         # the person's own memory, once it is asked for (store/personal/memory.py)
         self.beside: Database | None = None
         # the moment of the past that is shown, in words; empty for now (store/upkeep/as_of.py)
@@ -255,7 +257,8 @@ class Database:
             # what this connection made for itself, a view of packed history for example, is kept
             end = "COMMIT"
         finally:
-            if own and not self.connection.get_autocommit():  # a failing disk ends it
+            # a failing disk ends it
+            if own and not self.connection.get_autocommit():
                 self.connection.execute(end)
 
     def write(self, actor: str, reason: str, key: str = "") -> AbstractContextManager[Transaction]:
@@ -265,7 +268,8 @@ class Database:
             return Transaction(self, actor, reason, key)
         if key:
             raise RuntimeError("what has a key is a step of its own")
-        if self.connection.get_autocommit():  # SQLite took it back itself: the disk was full
+        # SQLite took it back itself: the disk was full
+        if self.connection.get_autocommit():
             raise StorageError("Several changes were to be one, and the first failed.", "Nothing was changed.")
         return nullcontext(self._joined)
 
@@ -377,7 +381,8 @@ class Transaction:
             turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
             raise explain_sqlite_error(error, database.path, database.patience) from None
-        if database.is_replaced():  # writes to a deleted file would be lost silently
+        # writes to a deleted file would be lost silently
+        if database.is_replaced():
             self._connection.execute("ROLLBACK")
             database._turn.release_turn()
             raise StorageError(

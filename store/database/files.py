@@ -24,7 +24,8 @@ Result = TypeVar("Result")
 RESERVE_BYTES = 128 << 10
 # for each byte one that is in no UTF-8 text: a purged word of three letters was among random ones once in twenty times
 WORDLESS_BYTES = ((b"\xc0\xc1" + bytes(range(0xF5, 0x100))) * 20)[:256]
-MIN_SPARE_BYTES = 8 * RESERVE_BYTES  # free space that must remain once it is made
+# free space that must remain once it is made
+MIN_SPARE_BYTES = 8 * RESERVE_BYTES
 
 
 def reserve_path(path: str) -> str:
@@ -200,7 +201,8 @@ def _make_private_folder(folder: str) -> None:
         return
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        os.chmod(folder, 0o700)  # a umask can only remove bits, but a default ACL can add them
+        # a umask can only remove bits, but a default ACL can add them
+        os.chmod(folder, 0o700)
         sync_folder(os.path.dirname(folder))
     except FileExistsError:
         return  # another process was first

@@ -198,7 +198,8 @@ Encoded = tuple[bytes, bytes, bytes, bytes]
 
 # by schema version; a test computes them again
 SCHEMA_DIGESTS = {
-    0: "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8",  # nothing
+    # nothing
+    0: "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8",
     1: "9986a4e0b6cd0cd1caab1c7df8093fe4208b3f8a39a4809abf860f3a4ff22639",
     2: "ffb5cef8f4b64d6d5be74aef64c608ad70c8c8bd3513a287c1b0eb94949a44ad",
     3: "6024fa8db3df3244dcdd8e7c7c022d1afe68b04e9c88f1c44ee941f6b1037d85",

@@ -46,7 +46,8 @@ def read_purge_key(database: Database) -> bytes | None:
 
 
 WORD_DIGEST_BYTES = 16  # of a digest here; that of a whole record has 32
-MIN_PURGED_LETTERS = 4  # letters and figures: a shorter text occurs in too many unrelated ones
+# letters and figures: a shorter text occurs in too many unrelated ones
+MIN_PURGED_LETTERS = 4
 FIRST_WORDS = 3  # words by which a longer text is found
 # letters from which on a text counts as typed; of a shorter one half of its letters
 BEGINNING_LETTERS = 16
@@ -61,10 +62,13 @@ SPACED_SCRIPTS = (
     # of scripts that put spaces between words: Latin, Greek, Cyrillic
     "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"
 )
-_TOKEN = re.compile(rf"[{SPACED_SCRIPTS}]+|\w")  # in other scripts each letter is a word
+# in other scripts each letter is a word
+_TOKEN = re.compile(rf"[{SPACED_SCRIPTS}]+|\w")
 
-DigestForm = tuple[str, str]  # the input of a digest: one of DIGEST_KINDS, and letters
-DigestLookup = Callable[[str], Collection[str]]  # letters → the kinds of their existing digests
+# the input of a digest: one of DIGEST_KINDS, and letters
+DigestForm = tuple[str, str]
+# letters → the kinds of their existing digests
+DigestLookup = Callable[[str], Collection[str]]
 
 
 def split_compared_words(text: str) -> list[str]:

@@ -90,7 +90,8 @@ def _repair_value(raw: bytes, at: int) -> tuple[bytes, int]:
     at += 1
     if kind in _NUMBER_TYPES:
         return raw[start : at + 8], at + 8
-    if kind not in (_TEXT_TYPE, _BLOB_TYPE):  # NULL, or a column that did not change
+    # NULL, or a column that did not change
+    if kind not in (_TEXT_TYPE, _BLOB_TYPE):
         return raw[start:at], at
     length, at = read_varint(raw, at)
     if kind == _BLOB_TYPE:
@@ -159,7 +160,8 @@ def store_redactions(
     connection: apsw.Connection, places: dict[RedactionPlace, int], at: str, actor: str, door: str
 ) -> None:
     """Store the places, inside the transaction that made them; a known place keeps its first time."""
-    if any(table == "chunks" for table, *_ in places):  # a document that changed has new chunks
+    # a document that changed has new chunks
+    if any(table == "chunks" for table, *_ in places):
         connection.execute("DELETE FROM redactions WHERE tbl = 'chunks' AND record NOT IN (SELECT id FROM chunks)")
     connection.executemany(
         "INSERT INTO redactions(at, rule, tbl, record, field, count, actor, door) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -181,7 +183,8 @@ class Json:
     value: object
 
 
-MIN_SECRET_LENGTH = 6  # characters that a secret and the word that tells it from others take
+# characters that a secret and the word that tells it from others take
+MIN_SECRET_LENGTH = 6
 
 SqlValue = int | float | str | bytes | Json | None
 

@@ -66,7 +66,8 @@ MEBIBYTE = 1 << 20
 WAL_PAGES = 256
 # from here on writers try to empty it; normally it stays at some 1 MB
 LONG_WAL_BYTES = 16 * MEBIBYTE
-HELD_WAL_BYTES = 64 * MEBIBYTE  # from here on writers are slowed, and a warning is shown
+# from here on writers are slowed, and a warning is shown
+HELD_WAL_BYTES = 64 * MEBIBYTE
 # how long a writer that empties the log makes others wait for readers, and how often one process tries
 WAL_WAIT_MS, WAL_REST_SECONDS = 20, 2.0
 MAX_SLOWDOWN_SECONDS = 1.0
@@ -140,7 +141,8 @@ except ImportError:  # Windows: SQLite's lock alone
 
 # between two attempts of the first in the queue, while a process outside it writes
 FIRST_RETRY_SECONDS = 0.0005
-UNQUEUED_RETRY_SECONDS = 0.005  # between two attempts of a process without a queue
+# between two attempts of a process without a queue
+UNQUEUED_RETRY_SECONDS = 0.005
 # Longer than twenty writers take on a busy machine. A holder stopped in the queue costs a writer this much.
 MAX_QUEUE_SECONDS = 2.0
 MAX_QUEUE_SHARE = 0.8  # of a writer's patience, at most
@@ -216,7 +218,8 @@ def _enter_queue(path: str, seconds: float) -> int | None:
 
 def _wait_in_queue(handle: int, seconds: float) -> int | None:
     """Wait in the queue, on a thread that may be abandoned: nothing else ends a wait for a lock."""
-    ours, arrived = Lock(), Lock()  # `ours`: who owns the handle, once one of the two has it
+    # `ours`: who owns the handle, once one of the two has it
+    ours, arrived = Lock(), Lock()
     arrived.acquire()
 
     def wait() -> None:

@@ -159,7 +159,8 @@ def _fence_mark(line: str) -> str:
     """Return the mark that opens a fenced block on this line, or an empty string."""
     for mark in ("`", "~"):
         size = len(line) - len(line.lstrip(mark))
-        if size >= 3 and not (mark == "`" and mark in line[size:]):  # else code inside a line
+        # else code inside a line
+        if size >= 3 and not (mark == "`" and mark in line[size:]):
             return mark * size
     return ""
 
@@ -203,7 +204,8 @@ def _pack_section(lines: list[str], sums: list[int], section: list[_Block], head
             return
         first, last = held[0][0], held[-1][1]
         text = "\n".join(lines[first : last + 1])
-        if text.strip():  # false where a fenced block was cut and the rest of it is blank
+        # false where a fenced block was cut and the rest of it is blank
+        if text.strip():
             pieces.append(TextPiece(first + 1, last + 1, heading, text))
 
     for first, last in _split_atoms(sums, section):
@@ -380,7 +382,8 @@ def _update_index(
         result.remaining, result.elsewhere = len(stale), True
         return
     try:
-        known = _read_indexed(database)  # again, now that no other process writes them
+        # again, now that no other process writes them
+        known = _read_indexed(database)
         _read_stale(database, lease, stale, known, result, progress, cancelled)
         if not result.remaining:
             _remove_deleted(database, lease, known, there, troubles, result)

@@ -80,7 +80,8 @@ class DocumentRoots:
         before: Iterable[tuple[str, ...]] = (),
     ) -> None:
         self.base = base
-        self.logs = "/".join(logs) or MEMORY_FOLDER  # where daily logs are, as it is cited
+        # where daily logs are, as it is cited
+        self.logs = "/".join(logs) or MEMORY_FOLDER
         self.roots = [
             DocumentPath(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
             DocumentPath(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
@@ -161,7 +162,8 @@ class DocumentRoots:
             for folder, entries in self._walk_root(root, _ignore_problem):
                 if len(found) >= MOST_FILES:
                     break
-                if not (entries and not entries[0][0]):  # else the root is a file
+                # else the root is a file
+                if not (entries and not entries[0][0]):
                     found.add(folder.path)
         return sorted(folder for folder in found if os.path.isdir(folder))
 
@@ -334,7 +336,8 @@ def _steps_below(root: DocumentPath, path: str, absolute: bool) -> list[str] | N
 
 def open_handle(place: DocumentPath) -> int:
     """Return a handle on a file or folder, reached through no link below its anchor. Raise OSError or Unreadable."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would block for ever
+    # a pipe would block for ever
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
     handle = os.open(place.anchor, flags | os.O_DIRECTORY)
     try:
         for at, step in enumerate(place.steps):
@@ -487,7 +490,8 @@ def remove_file(place: DocumentPath, digest: bytes, largest: int = LARGEST_FILE)
             if (
                 _digest_file(DocumentPath(place.anchor, (*place.steps[:-1], part), part)) != digest
             ):  # it was saved in between
-                with suppress(FileExistsError):  # and again since: that is newer
+                # and again since: that is newer
+                with suppress(FileExistsError):
                     os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
                 os.unlink(part, dir_fd=folder)
                 raise Unreadable(CHANGED_MEANWHILE)

@@ -14,8 +14,10 @@ from collections.abc import Callable
 from store.documents.files import MARKDOWN_SUFFIX, DocumentRoots, is_hidden
 
 GATHER_MS = 1_500  # longest time for which changes are collected
-QUIET_MS = 250  # … or until nothing changed for this long; stopping takes no longer either
-RESTING_MS = 2_500  # the same while nobody is waiting: each look wakes the processor
+# … or until nothing changed for this long; stopping takes no longer either
+QUIET_MS = 250
+# the same while nobody is waiting: each look wakes the processor
+RESTING_MS = 2_500
 STOP_SECONDS = 1.0
 
 

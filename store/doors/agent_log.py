@@ -18,7 +18,8 @@ from store.text.fence import format_fence_item
 from store.text.words import shorten_to_tokens
 
 MAX_AGENT_CALLS = 5_000  # calls
-AT_WORK_MS = 15 * 60_000  # an agent with a call within this time is shown as working
+# an agent with a call within this time is shown as working
+AT_WORK_MS = 15 * 60_000
 MAX_CALL_CITATIONS = 100  # citations that are kept of one call
 
 
@@ -164,7 +165,8 @@ MAX_INJECTIONS = 1_000  # injections
 INJECTED_KINDS = (*KIND_NUMBERS, "global")  # kinds of records
 
 
-MAX_LINE_TOKENS = 60  # of one record: a longer one is cut, and memory_get gives the whole
+# of one record: a longer one is cut, and memory_get gives the whole
+MAX_LINE_TOKENS = 60
 
 
 class PackLine(NamedTuple):

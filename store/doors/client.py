@@ -14,7 +14,8 @@ from store.base.location import checkout_root
 from store.doors import memoranda_hook
 from store.version import __version__
 
-CONNECTION_NAME = "memoranda"  # of our server, our hooks and our plugin in every client
+# of our server, our hooks and our plugin in every client
+CONNECTION_NAME = "memoranda"
 SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER = "local", "project", "user"
 CONNECTION_SCOPES = (SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER)
 
@@ -151,7 +152,8 @@ CLAUDE_EVENTS = (  # (event, matcher, timeout in seconds)
     ("PostToolUse", CLAUDE_TOOLS, 5),
     ("PreCompact", "", 30),
     ("Stop", "", 10),
-    ("SessionEnd", "", 5),  # without a timeout of its own it is killed after 1.5 s
+    # without a timeout of its own it is killed after 1.5 s
+    ("SessionEnd", "", 5),
 )
 
 

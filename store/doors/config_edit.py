@@ -98,7 +98,8 @@ def remove_jsonc_member(text: str, path: Sequence[str], index: int | None = None
     elif node.kind != "array" or index >= len(node.items):
         return text
     end = node.items[index].end
-    if index + 1 < len(node.items):  # up to where the next begins: its comma, and its line
+    # up to where the next begins: its comma, and its line
+    if index + 1 < len(node.items):
         return text[: node.starts[index]] + text[node.starts[index + 1] :]
     if index:
         before = node.items[index - 1].end
@@ -286,7 +287,8 @@ def _syntax_error(text: str, at: int, why: str) -> NotJson:
 #
 # Each change is checked: what the new text says must be what the old one said, with the change and nothing else.
 
-BYTE_ORDER_MARK = "\ufeff"  # the byte order mark that some editors put before a text
+# the byte order mark that some editors put before a text
+BYTE_ORDER_MARK = "\ufeff"
 IsOurs = Callable[[object], bool]  # whether an element of an array is ours
 
 
@@ -440,7 +442,8 @@ def _set_value(text: str, edit: ConfigEdit) -> str:
             parse_config(new, edit.file)
             return new
         except EditBlocked:
-            pass  # an inline table stands on the way, which no table can be added to
+            # an inline table stands on the way, which no table can be added to
+            pass
     mark, document = _parse_toml(text)
     at: Any = document
     for step in edit.path[:-1]:
@@ -484,7 +487,8 @@ def _remove_value(text: str, path: Sequence[str], file: str, value: object = Non
     at: Any = document
     for step in path[:-1]:
         at = at[step]
-    if path[-1] in at:  # a table that only its parts named went with the last of them
+    # a table that only its parts named went with the last of them
+    if path[-1] in at:
         del at[path[-1]]
     return f"{mark}{load_tomlkit().dumps(document)}"
 

@@ -474,7 +474,8 @@ def _merge_saved_change(kept: dict[str, Any], change: FileChange) -> dict[str, A
     if not change.alone and change.before is not None and kept["after"] == change.before:
         new["before"], new["there"] = kept["before"], kept["there"]
     elif not change.alone:
-        new["before"] = None  # others changed it since: only our own edits are known
+        # others changed it since: only our own edits are known
+        new["before"] = None
         new["there"] = kept["there"]
     new["folders"] = kept["folders"]
     return new
@@ -544,7 +545,8 @@ def _read_config_text(file: str) -> str | None:
 
 def _write_change(change: FileChange) -> None:
     """Give a file its text, whole, if it still has the text that was looked at. Raise EditBlocked."""
-    path = os.path.realpath(change.file)  # those who keep their settings elsewhere link them
+    # those who keep their settings elsewhere link them
+    path = os.path.realpath(change.file)
     try:
         if change.alone:
             change.before = _reapply_change(change)
@@ -705,7 +707,8 @@ def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:
     roots = {str(path.parent.parent) for path in paths if path.parent.name == MEMORANDA_FOLDER}
     found.checkouts = sorted(root for root in roots if os.path.isdir(root) and list_installed_hooks(root))
     found.guard = guard_path() if has_kept_versions() else ""
-    models = str(user_cache_path("memoranda", appauthor=False))  # that were fetched
+    # that were fetched
+    models = str(user_cache_path("memoranda", appauthor=False))
     found.folders = [folder for folder in (state_folder(), models) if os.path.isdir(folder)]
     return found
 

@@ -66,7 +66,8 @@ def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
     try:
         do_background_work(path, kind, session, int(tokens), int(window))
     except MemorandaError:
-        pass  # nobody reads this process's output; the application reports the same error
+        # nobody reads this process's output; the application reports the same error
+        pass
 
 
 if __name__ == "__main__":

@@ -131,7 +131,8 @@ def follow_task_list(write: Transaction, event: HookEvent, listed: list[TaskEntr
                 changed += _add_task(write, event, item)
         else:
             changed += _update_task(write, item, *old)
-    if event.tool in LIST_TOOLS:  # what is not in a whole list any more, and was not done
+    # what is not in a whole list any more, and was not done
+    if event.tool in LIST_TOOLS:
         for key, tasks in known.items():
             for task, text, status, updated, seen in tasks:
                 if text is not None and status != "done":
@@ -545,7 +546,8 @@ def start_background(memory: Memory, event: HookEvent, caller: Caller) -> None:
             sys.executable, words, caller.variables, file_actions=nothing, setsid=sys.platform == "linux"
         )
     except (OSError, ValueError):
-        return  # too many processes: the next event starts one, or the application does it
+        # too many processes: the next event starts one, or the application does it
+        return
     # where this process goes on, somebody has to hear that the child ended
     Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
 
@@ -586,7 +588,8 @@ def _recall_pack(memory: Memory, event: HookEvent, text: str, ask: AskByMeaning 
     try:
         sought = words_of(text)
         answer = ask(memory.location, sought) if ask is not None and Vectors(memory.database).serving else None
-        found = recall_by_words(memory, sought)  # while the other thread looks by meaning
+        # while the other thread looks by meaning
+        found = recall_by_words(memory, sought)
         found = merge_recalled((answer() if answer is not None else None) or {}, found)
         return build_prompt_pack(memory, event.client, event.session, text, found=found) if found else None
     except MemorandaError:
@@ -665,4 +668,5 @@ def _follow_state_files(memory: Memory, event: HookEvent) -> None:
     try:
         follow_state_files(memory, project, _actor_of(event))
     except Busy:
-        return  # it is still another one than was seen last: the next event reads it
+        # it is still another one than was seen last: the next event reads it
+        return

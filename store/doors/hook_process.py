@@ -20,7 +20,8 @@ from store.doors.pack import AskByMeaning
 from store.doors.trust import get_pause_end
 from store.memory import Memory
 
-LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
+# bytes of a report that are read; a tool may have written a large file
+LARGEST = 64 << 20
 GIT = "git"
 
 

@@ -37,7 +37,8 @@ from store.doors.pack import MeaningRecall
 
 IDLE = 1_800.0  # seconds without an event after which it ends
 REST = 240.0  # and after which it lets go of the model
-SOCKET_LOOK_SECONDS = 30.0  # seconds between two looks whether its socket is still there
+# seconds between two looks whether its socket is still there
+SOCKET_LOOK_SECONDS = 30.0
 PATIENCE = 5.0  # seconds that a client may take for each part of its event
 THREADS = 4
 MOST = 64  # events that are received, and wait for a thread
@@ -268,7 +269,8 @@ def _close_all_but(kept: list[int]) -> None:
     """Close what the agent let its hooks inherit, besides the standard streams: it may wait for the end of a pipe."""
     above = 3
     for number in sorted(kept):
-        if number > above:  # Python 3.11 on Linux may take an empty range for everything
+        # Python 3.11 on Linux may take an empty range for everything
+        if number > above:
             os.closerange(above, number)
         above = number + 1
     os.closerange(above, 1 << 16)

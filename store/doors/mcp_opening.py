@@ -47,7 +47,8 @@ FIRST_UPKEEP_SECONDS, UPKEEP_SECONDS = 5.0, 60.0
 # over; and however quiet it is, what is too old
 UPKEEP_AFTER_SECONDS = (0.0, 320.0, 1_900.0)
 QUIET_UPKEEP_SECONDS = 6 * 3_600.0
-UPKEEP_APART_SECONDS = 110.0  # seconds between two children, of whichever server
+# seconds between two children, of whichever server
+UPKEEP_APART_SECONDS = 110.0
 UPKEEP_KIND = "upkeep"
 _log = logging.getLogger("memoranda")
 
@@ -154,7 +155,8 @@ class McpOpening:
     """What was said so far; `answer` is what can be answered without the SDK."""
 
     def __init__(self) -> None:
-        self.handshake: list[bytes] = []  # the lines that the SDK is to be given again
+        # the lines that the SDK is to be given again
+        self.handshake: list[bytes] = []
         self.replayed: list[str | int] = []  # the ids among them
         self._version = ""
 

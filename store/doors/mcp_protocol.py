@@ -99,7 +99,8 @@ def _check_text(name: str, schema: dict[str, Any], value: object) -> str:
 
 def _parse_number(text: str, kind: str) -> object:
     """Return the number that a text means, else the text."""
-    match = re.fullmatch(r"\s*(?:[A-Za-z]?#)?([0-9]{1,18})\s*", text)  # D#3 is 3, too
+    # D#3 is 3, too
+    match = re.fullmatch(r"\s*(?:[A-Za-z]?#)?([0-9]{1,18})\s*", text)
     if kind == "integer":
         return int(match[1]) if match else text
     try:
@@ -362,7 +363,8 @@ PROMPT_SCHEMAS: tuple[JsonSchema, ...] = (
 
 INPUT_CHUNK_BYTES = 1 << 16
 MAX_LINE_BYTES = 8 << 20  # bytes: a longer message is dropped whole
-FINISH_SECONDS = 5.0  # that calls may take which are under way when the input ends
+# that calls may take which are under way when the input ends
+FINISH_SECONDS = 5.0
 CANCELLED_METHOD = "notifications/cancelled"
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -397,7 +399,8 @@ class StandardStreams:
             os.close(nothing)
         self._rest = b""
         self._skipping = False  # the rest of a line that is too long
-        self.waiting: list[bytes] = []  # lines that the server is to be given first
+        # lines that the server is to be given first
+        self.waiting: list[bytes] = []
         # ids of requests whose answer was given already
         self.unanswered: set[str | int] = set()
         self.ended = False  # whether the input is over

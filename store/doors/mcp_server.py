@@ -33,8 +33,10 @@ from store.version import __version__
 
 SdkContext = ServerRequestContext[Any, Any]
 ResultT = TypeVar("ResultT")
-SERVER_END_SECONDS = 3.0  # that what is under way may take when the server is to end
-NOTE_CALLS_SECONDS = 0.2  # after an answer, until the calls since the last time are noted
+# that what is under way may take when the server is to end
+SERVER_END_SECONDS = 3.0
+# after an answer, until the calls since the last time are noted
+NOTE_CALLS_SECONDS = 0.2
 
 
 class _SdkHandlers:

@@ -20,10 +20,13 @@ VERSION = "0.1.0"
 # what the first byte of a request asks for; the last two are all of theirs
 EVENT, RELEASE, END = b"e", b"r", b"q"
 DONE_MARK = b"+"  # before an answer: the event was dealt with
-DEFERRED_MARK = b"~"  # before that, where it is dealt with by a process of its own
-LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
+# before that, where it is dealt with by a process of its own
+DEFERRED_MARK = b"~"
+# bytes of a report that are read; a tool may have written a large file
+LARGEST = 64 << 20
 PIPE = 16_384  # bytes that a pipe holds on every system
-ANSWER_SECONDS = 0.25  # that a running resident may take for each step of an answer
+# that a running resident may take for each step of an answer
+ANSWER_SECONDS = 0.25
 # that one may take which starts first, where the model waits for what a session begins with
 COLD_SECONDS = 4.0
 PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt

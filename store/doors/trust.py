@@ -62,7 +62,8 @@ AGENT_OF_CLIENT = {
     "gemini-cli-mcp-client": "gemini",
     "gemini-cli": "gemini",
 }
-_PERSON_ORIGINS = ("import:", "talk:")  # what the person brought in, or said in a conversation
+# what the person brought in, or said in a conversation
+_PERSON_ORIGINS = ("import:", "talk:")
 
 
 def clean_client_name(text: object) -> str:

@@ -46,7 +46,8 @@ def main(path: str, cwd: str) -> None:
             try:
                 work()
             except MemorandaError:
-                continue  # the next may succeed; doctor reports what cannot be done
+                # the next may succeed; doctor reports what cannot be done
+                continue
 
 
 def _learn_from_queue(memory: Memory) -> None:

@@ -66,7 +66,8 @@ class FastEmbed:
     def tokens(self, text: str) -> int:
         if self._tokenizer is None:
             # a copy, as the model's own truncates at 512
-            from tokenizers import Tokenizer  # comes with fastembed, which is an extra
+            # comes with fastembed, which is an extra
+            from tokenizers import Tokenizer
 
             self._tokenizer = Tokenizer.from_str(self._model.model.tokenizer.to_str())
             self._tokenizer.no_truncation()
@@ -139,7 +140,8 @@ def _require_host(hub: str, wanted: str) -> None:
 def _open_model(wanted: str, folder: str) -> Any:
     """Load a model from the disk, by its name or from a folder. Raise ProviderDown."""
     if not folder and wanted == E5_MODEL and find_downloaded_model() is None:
-        raise _missing_model(wanted)  # before the import, which takes half a second
+        # before the import, which takes half a second
+        raise _missing_model(wanted)
     load_onnx_runtime()
     from fastembed import TextEmbedding
 
@@ -185,7 +187,8 @@ def _describe_model(wanted: str, folder: str = "") -> dict[str, Any] | None:
             pooling=PoolingType.MEAN,
             normalization=True,
             sources=ModelSource(hf=E5_MODEL if wanted == E5_MODEL else wanted),
-            dim=E5_DIMENSION,  # of a folder's model the dimension is read from its first vector
+            # of a folder's model the dimension is read from its first vector
+            dim=E5_DIMENSION,
             model_file=_model_file(folder) if folder else E5_FILE,
         )
     return next(find(), None)

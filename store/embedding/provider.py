@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 # version of `format_input_text`; a new one makes everything be embedded again
 INPUT_TEXT_VERSION = 1
-MAX_INPUT_CHARACTERS = 8_000  # characters: more than the 512 tokens that the small models read
-BLANK_TEXT = "…"  # embedded in place of an empty text, which some servers refuse
+# characters: more than the 512 tokens that the small models read
+MAX_INPUT_CHARACTERS = 8_000
+# embedded in place of an empty text, which some servers refuse
+BLANK_TEXT = "…"
 PROBE_TEXT = "The team meets on Mondays."
 
 

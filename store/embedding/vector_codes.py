@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 WORD_BITS = 64
 QUERY_BITS = 4  # bits to which each number of a query is quantized
-QUERY_CENTRE = 0.5  # share of the mean that is subtracted from a query before that
+# share of the mean that is subtracted from a query before that
+QUERY_CENTRE = 0.5
 LEVEL_STEP = 0.7  # from the mean to the next level, in standard deviations
 COMPARED_AT_ONCE = 32_768  # vectors compared at once
 # vectors whose codes are computed at once and stored in one transaction of some 50 ms

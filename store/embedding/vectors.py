@@ -164,7 +164,8 @@ def _space_statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple
     return np.stack(centres).astype("<f4").tobytes(), turn.astype("<f4").tobytes()
 
 
-MAX_COSINE_ERROR = 1e-5  # upper bound of the error of a cosine computed with 32-bit floats
+# upper bound of the error of a cosine computed with 32-bit floats
+MAX_COSINE_ERROR = 1e-5
 MAX_CACHED_MATRICES = 3  # memories whose codes are cached at once
 
 

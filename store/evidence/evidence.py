@@ -334,7 +334,8 @@ class Evidence:
             if fresh != texts:
                 self._write_evidence(write, kind, number, fresh)
             for item in items:
-                if item.type in RUN_TYPES:  # what it gives the next time is what it gives
+                # what it gives the next time is what it gives
+                if item.type in RUN_TYPES:
                     write.execute(
                         "DELETE FROM evidence_looks WHERE record = ? AND item = ?",
                         (pack_key(kind, number), str(item)),

@@ -292,7 +292,8 @@ DEFINING_WORDS = frozenset(
     b"def class function func fn interface struct enum trait type impl module const let var static sub object record"
     b" protocol namespace union macro_rules procedure defn defun table view trigger index".split()
 )
-_WORD = re.compile(rb"[\w$\x80-\xff]+")  # with letters that are not ASCII, in UTF-8
+# with letters that are not ASCII, in UTF-8
+_WORD = re.compile(rb"[\w$\x80-\xff]+")
 _CLOSES = (b"}", b")", b"]", b"end")
 
 
@@ -348,7 +349,8 @@ def _defines_name(line: bytes, name: bytes) -> bool:
     after = line[line.find(name) + len(name) :].lstrip()
     alone = not line[:1].isspace() and after.startswith(b"(") and not line.endswith(b";")
     whole = alone and bool(before or line.endswith(b"{"))
-    return whole and not {b"return", b"if", b"while"}.intersection(before)  # a function of C
+    # a function of C
+    return whole and not {b"return", b"if", b"while"}.intersection(before)
 
 
 def _block_end(lines: list[bytes], place: int) -> int:
@@ -446,7 +448,8 @@ def _look_at_file(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
     try:
         lines = sources.read_lines(item.target)
     except Unreadable:
-        return EvidenceLook(CHANGED)  # a pipe, a link, something large: not what was bound
+        # a pipe, a link, something large: not what was bound
+        return EvidenceLook(CHANGED)
     size = item.last - item.first + 1
     if lines is not None:
         part = lines[item.first - 1 : item.last] if item.first else lines

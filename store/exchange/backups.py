@@ -379,7 +379,8 @@ def copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = neve
                 copying.step(PAGES_AT_ONCE)
         finally:
             copying.close(True)  # an error here follows an earlier one
-        target.pragma("journal_mode", "delete")  # one file, without others beside it
+        # one file, without others beside it
+        target.pragma("journal_mode", "delete")
         return True
 
 

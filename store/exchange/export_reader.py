@@ -335,7 +335,8 @@ class MemoryFile(ImportSource):
 
     def _read_table(self, connection: apsw.Connection, table: str) -> Iterator[tuple[int, Pairs]]:
         """Yield the number and the pairs of each row of a table. Raise BrokenDocument."""
-        try:  # the caller reads these rows, and would take an error for one of its own file
+        # the caller reads these rows, and would take an error for one of its own file
+        try:
             columns = export_columns(connection, table)
             if not columns:
                 return  # an older schema had no such table
@@ -384,7 +385,8 @@ NUMBER_RANGES = {
 }
 LONGEST_TEXTS = {("facts", "fact"): 20_000}  # characters
 _JSON_TYPES = {"texts": list, "list": list, "object": dict}
-_clean_cached = lru_cache(4096)(clean_text)  # origins, reasons and speakers repeat often
+# origins, reasons and speakers repeat often
+_clean_cached = lru_cache(4096)(clean_text)
 
 
 class InvalidValue(Exception):

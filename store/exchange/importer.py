@@ -52,7 +52,8 @@ class StagedDocument:
         self.columns: dict[str, tuple[ExportColumn, ...]] = {
             table: export_columns(database.connection, table) for table in EXPORT_TABLES
         }
-        self.redacted: dict[tuple[str, str, str], int] = {}  # by table, column and rule
+        # by table, column and rule
+        self.redacted: dict[tuple[str, str, str], int] = {}
         self.ahead: dict[str, int] = {}
         """How many rows of a table have a time in the future."""
         self.torn = ""
@@ -84,7 +85,8 @@ class StagedDocument:
                 self._connection.execute("ROLLBACK")
             self._detach_scratch()
         except apsw.Error:
-            pass  # the file has no name any more, and the next import detaches it first
+            # the file has no name any more, and the next import detaches it first
+            pass
 
     def _detach_scratch(self) -> None:
         """Detach the scratch database if it is attached."""

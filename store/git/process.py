@@ -41,10 +41,12 @@ _OWN_VARIABLES = {
     # stronger than protocol.allow, which protocol.<name>.allow overrides
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # a sha is stored for ever, so it must mean its own content
+    # a sha is stored for ever, so it must mean its own content
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",  # git's messages are matched below; records are requested in UTF-8 by name
+    # git's messages are matched below; records are requested in UTF-8 by name
+    "LC_ALL": "C",
 }
 
 

@@ -23,7 +23,8 @@ from store.git.process import GitError, GitProcess, ObjectNeverFetched, run_git
 
 MAX_DIFF_BYTES = 40_000_000  # of a comparison that are read
 _HUNK_HEADER = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-DiffHunk = tuple[int, int, int, int]  # first line and number of lines before, and after
+# first line and number of lines before, and after
+DiffHunk = tuple[int, int, int, int]
 
 
 class GitMove(NamedTuple):
@@ -119,7 +120,8 @@ def _parse_file_moves(lines: Iterator[bytes]) -> Iterator[tuple[str, GitMove]]:
     """Yield (path of the earlier file, what became of it) from the lines of a comparison."""
     old = new = ""
     hunks: list[DiffHunk] = []
-    left = 0  # lines of a part that are still to come: they may begin as anything does
+    # lines of a part that are still to come: they may begin as anything does
+    left = 0
     for line in lines:
         if left and line[:1] in b"+-":
             left -= 1
@@ -387,7 +389,8 @@ class Repository:
         """Return the shas of HEAD and of the local branches, sorted, each once; empty before the first commit."""
         try:
             with run_git(self.root, "show-ref", "--head", "--heads", "--hash") as child:
-                shas = child.read_words(cancelled, accepted=(0, 1))  # 1: no ref at all
+                # 1: no ref at all
+                shas = child.read_words(cancelled, accepted=(0, 1))
         except GitError:  # one branch whose commit is lost is enough for that
             with run_git(self.root, "for-each-ref", "--format=%(objectname)", "refs/heads") as child:
                 shas = child.read_words(cancelled)
@@ -457,7 +460,8 @@ class Repository:
                 if sha in parents or sha in broken:
                     continue
                 *_, kind, size = child.ask_line(sha, cancelled).split() or [b"", b""]
-                if kind != b"commit":  # `<sha> missing`, also for one that is damaged
+                # `<sha> missing`, also for one that is damaged
+                if kind != b"commit":
                     child.output.read(int(size) + 1 if size.isdigit() else 0)
                     broken[sha] = None
                     continue

@@ -159,7 +159,8 @@ class PackedRows:
         # it refers to this table: a cycle would keep both alive
         self._connection = weakref.proxy(connection)
         self._version: tuple[int, int] | None = None
-        self._blocks: list[tuple[int, int, int]] = []  # (first step, last step, id), in order
+        # (first step, last step, id), in order
+        self._blocks: list[tuple[int, int, int]] = []
         self._lasts: list[int] = []  # the highest last step up to each
         self._records: dict[int, array[int]] = {}  # id → hashes of its records
         self._kept: dict[int, HistoryBlock] = {}  # most recently used last
@@ -329,7 +330,8 @@ def create_every_row_view(connection: apsw.Connection, condition: str) -> None:
         f"SELECT {ROW_COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")
     ]
     guarded = connection.pragma("query_only")
-    connection.pragma("query_only", 0)  # a temporary view does not change the file
+    # a temporary view does not change the file
+    connection.pragma("query_only", 0)
     connection.execute(f"CREATE TEMP VIEW {EVERY_ROW_VIEW} AS {' UNION ALL '.join(parts)}")
     connection.pragma("query_only", guarded)
 
@@ -447,7 +449,8 @@ def pack_history(
             with database.write("agent", "pack") as write:
                 lease.renew(write)
                 if _oldest_rows(database, horizon, BLOCK_ROWS) != found:
-                    continue  # purged meanwhile: the packed rows are no longer current
+                    # purged meanwhile: the packed rows are no longer current
+                    continue
                 _insert_block(write, packed)
                 ends = found[0][:2] + found[-1][:2]
                 write.execute("DELETE FROM history_row WHERE (seq, n) >= (?, ?) AND (seq, n) <= (?, ?)", ends)

@@ -192,7 +192,8 @@ def apply_edits(write: Transaction, edits: Sequence[RowEdit]) -> list[tuple[str,
             if deferred or getattr(error, "extendedresult", 0) != apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
                 raise
             deferred = True
-            write.execute("PRAGMA defer_foreign_keys = 1")  # until this transaction ends
+            # until this transaction ends
+            write.execute("PRAGMA defer_foreign_keys = 1")
             turned = {tuple(key) for key in write.execute_verbatim(sql, listed)}
         if len(turned) < len(same):
             met += [(table, key) for _, key, *_ in same if tuple(key) not in turned]
@@ -664,7 +665,8 @@ class History(RecordTable[Step]):
             try:
                 History(own).undo_within(far, int(move.other or 0))
             except Conflict as error:
-                if not error.next:  # it was erased, or not all of it was salvaged
+                # it was erased, or not all of it was salvaged
+                if not error.next:
                     raise Conflict(f"In your personal memory: {error.message}") from None
                 raise Conflict(
                     f"{cite('global', int(move.own or 0))} changed in your personal memory since then.",

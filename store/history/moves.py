@@ -65,7 +65,8 @@ class Moves:
         if is_personal_memory(self._database.path):
             self._rescope(number, GLOBAL_FACT_SCOPE, seen)
             return number
-        _read_movable_fact(self._database, number, "fact", seen)  # before anything is noted
+        # before anything is noted
+        _read_movable_fact(self._database, number, "fact", seen)
         own = ensure_personal_memory(self._database)
         move = history.begin_move(self._database, MOVE_OUT, fact=number)
 

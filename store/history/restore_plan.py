@@ -59,7 +59,8 @@ from store.records.table import require_one_of
 
 READ_AT_ONCE = 200  # records whose texts are read at once
 RowDict = dict[str, Any]
-RecordKey = tuple[str, str]  # a table, and a key as history writes it: a JSON list
+# a table, and a key as history writes it: a JSON list
+RecordKey = tuple[str, str]
 
 # a person's manual steps after step ?1 that count: not undone since, nor the undo of such a step
 PERSON_STEPS_SQL = f"({BY_HAND_SQL} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
@@ -113,7 +114,8 @@ def read_states_before(database: Database, seq: int) -> tuple[dict[RecordKey, bo
     Reads history forward: the first `before` of a column is its value then. Decoding the texts of many records together
     takes half of the time.
     """
-    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it did not exist
+    # None: it did not exist
+    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)
     with database.read_snapshot():
         newest = database.newest_step()
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
@@ -189,7 +191,8 @@ def rewind_without_step(database: Database, seq: int) -> list[Rewound]:
         before, after = _decode_row(before_text), _decode_row(after_text)
         now = today.get((table, key))
         if op == "UPDATE":
-            if now is None:  # the record was deleted since: nothing of it can be undone
+            # the record was deleted since: nothing of it can be undone
+            if now is None:
                 continue
             then: RowDict | None = {**now, **(before or {})}
             clash = not _still_has(now, after or {})
@@ -749,7 +752,8 @@ class Plans:
             if apply_edits(write, [_edit_of_change(change) for change in picked]):
                 raise Conflict("A record refers to what would be removed.", "Nothing was changed; look again.")
         assert write.seq is not None
-        release_memories()  # what the process that answers hooks has read is no longer so
+        # what the process that answers hooks has read is no longer so
+        release_memories()
         return AppliedRestore(write.seq, len(picked), checkpoint)
 
     def _require_unchanged(self, write: Transaction, plan: RestorePlan, picked: list[PlannedChange]) -> None:
@@ -795,7 +799,8 @@ class Plans:
         }
         needs: list[set[int]] = [set() for _ in moves]
         blocked, along = erased, set[int]()
-        if until is None:  # else `now` is not current, and the plan cannot be applied
+        # else `now` is not current, and the plan cannot be applied
+        if until is None:
             along = {place for place, one in enumerate(found) if one.along}
             needs, blocked = find_dependencies(
                 self._database, moves, erased, along, lambda refs: cite_records(self._database, refs)
@@ -825,7 +830,8 @@ class Plans:
                     says=describe_revert(one.now, one.then) + (f", though {_describe_move(move)}" if move else ""),
                     title=title_of_row(one.table, shown),
                     by=steps.get(newest.get(one.record, 0)),
-                    clash=one.clash or move is not None,  # the other half of the move stays
+                    # the other half of the move stays
+                    clash=one.clash or move is not None,
                     by_hand=one.by_hand,
                     mine=one.mine,
                     needs=tuple(sorted(number[other] for other in needs[index] if other in number)),

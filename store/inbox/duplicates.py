@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 
 MIN_SHARED_PART = 0.5  # of their words, that two texts must share
 IDENTIFYING_LETTERS = 5  # letters of a word that identify it
-COMMON_WORD_TEXTS = 64  # texts with a word, above which the word selects no pairs
+# texts with a word, above which the word selects no pairs
+COMMON_WORD_TEXTS = 64
 CENTRES_PER_VECTOR = 2  # centres that each vector is assigned to
 CENTRE_ROUNDS = 4  # of moving the centres to the mean of their vectors
 # Two passages of e5 are more similar than a question and a passage: the medians of the texts of calibration.tsv without
@@ -166,11 +167,13 @@ def group_connected(pairs: Iterable[tuple[int, int]], most: int) -> list[list[in
 
 # decisions that one text is compared with, and three times as many facts with one decision
 DECISION_CANDIDATES = 12
-MOST_NAME_WORDS = 3  # words of an option that its name alone identifies, if it has one
+# words of an option that its name alone identifies, if it has one
+MOST_NAME_WORDS = 3
 # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
 MIN_SUBJECT_SHARE = 0.5
 SHORTEST_FORM = 3  # letters of a word that may have forms
-MIN_CLAIM_WORDS = 2  # words that a title must have to be compared with a sentence
+# words that a title must have to be compared with a sentence
+MIN_CLAIM_WORDS = 2
 _INSTEAD = re.compile(
     r",?\s+(?:and not|not|instead of|rather than|over|y no|no|en vez de|en lugar de)\s+(?=\S)", re.IGNORECASE
 )
@@ -271,7 +274,8 @@ def _takes_rejected_option(
         return False
     reasons = parse_sentence(f"{decision.rationale}\n{decision.context}")
     if parsed.values and {*parsed.values} <= {*reasons.values}:
-        return False  # it compares both by the figures for which the decision was taken
+        # it compares both by the figures for which the decision was taken
+        return False
     taken = {*chosen.words, *chosen.values} - named
     if taken and len(taken & words) >= MIN_SUBJECT_SHARE * len(taken):
         return False
@@ -336,7 +340,8 @@ MOST_PER_FACT = 2  # proposals that a fact may be in
 # facts that differ only in numbers or days, from which on they are a list and no contradiction
 MIN_SERIES = 3
 MIN_COMPARED = 0.75  # calibrated similarity from which two facts are compared
-BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
+# and from which two of one language are the same though they share no word
+BEYOND_DOUBT = 0.9
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
 OWN_SPACE_PRODUCT = 0.6

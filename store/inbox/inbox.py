@@ -130,7 +130,8 @@ CHANGE_FIELDS = (
 # kinds that have a target
 TARGETED_KINDS = ("correct", "confirm", "supersede", "forget", "conflict")
 INBOX_VERBS = ("accept", "reject", "merge", "supersede")
-IMPORT_PREFIX = "import:"  # begins the origin of what was read from other tools and documents
+# begins the origin of what was read from other tools and documents
+IMPORT_PREFIX = "import:"
 
 
 class DoubtfulProposal(Conflict):

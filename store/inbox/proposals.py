@@ -26,7 +26,8 @@ from store.records.workflow import proposal_fact_ids
 # The basis of a proposal: the current state of the facts it is about, the digests that identify the same proposal, and
 # the stored form of its change and its evidence. Called by the inbox alone.
 
-MAX_QUOTE = 1_000  # characters of a quoted span; a longer one is stored by its beginning
+# characters of a quoted span; a longer one is stored by its beginning
+MAX_QUOTE = 1_000
 
 
 class ProposalQuestion(NamedTuple):

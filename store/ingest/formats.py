@@ -78,7 +78,8 @@ def parse_claude_line(value: Any) -> list[ParsedLine]:
         raise BrokenLine("it is not an object")
     role = value.get("type")
     if role not in SPOKEN_TYPES:
-        return []  # a title, a snapshot of files, a message of the program itself
+        # a title, a snapshot of files, a message of the program itself
+        return []
     session, message = value.get("sessionId"), value.get("message")
     if not isinstance(session, str) or not session.strip():
         raise BrokenLine("it names no session")
@@ -92,7 +93,8 @@ def parse_claude_line(value: Any) -> list[ParsedLine]:
         "id": _text_or_empty(value.get("uuid")),
         "cwd": _text_or_empty(value.get("cwd")),
     }
-    origin = value.get("origin")  # of newer versions: human, peer, channel, task-notification …
+    # of newer versions: human, peer, channel, task-notification …
+    origin = value.get("origin")
     ours = isinstance(origin, dict) and origin.get("kind", HUMAN_ORIGIN) != HUMAN_ORIGIN
     ours |= any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
     text = _INTERRUPTED.sub("", spoken).strip()
@@ -178,7 +180,8 @@ def _parse_content(content: Any) -> tuple[str, str, bool]:
         if block.get("type") == "text":
             text = _text_or_empty(block.get("text"))
             if (first := _PROGRAM_TAG.match(text.lstrip())) and not first[1]:
-                quoted.append(text)  # the program's as a whole, whatever it quotes
+                # the program's as a whole, whatever it quotes
+                quoted.append(text)
                 continue
             own, theirs, doubt = split_program_text(text)
             spoken.append(own)

@@ -209,7 +209,8 @@ class _IngestRun:
         self._inside: dict[str, bool] = {}
         self._own = bool(path) and is_claude_transcript(path)
         self._from_start = True
-        self._times: dict[bytes, int] = {}  # how often a line without id and time occurred
+        # how often a line without id and time occurred
+        self._times: dict[bytes, int] = {}
         # a file without times was written when it was last changed; piped text is of now
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
         self._batch: list[tuple[ParsedLine, bytes]] = []
@@ -293,7 +294,8 @@ class _IngestRun:
             if len(self._report.troubles) < MOST_TROUBLES:
                 self._report.troubles.append((source_name(self._path), entry.number, entry.trouble))
         for line in entry.said:
-            line.doubtful |= not self._own  # a role in any other file is not reliable
+            # a role in any other file is not reliable
+            line.doubtful |= not self._own
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue

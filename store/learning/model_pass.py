@@ -71,9 +71,12 @@ MOST_SIMILAR = 5  # most similar of them that are compared closely
 # least share of a fact's words in a sentence for the model to compare the two
 MIN_NEAR_SHARE = 0.25
 MOST_FACTS_SHOWN = 4  # most facts compared with one sentence
-MOST_SENTENCES_ASKED = 3  # most sentences of one turn that the model is asked about
-PASSING_FAILURES = ("absent", "missing", "busy")  # failures that are not the turn's fault
-LATER_FAILURES = ("refused", "unloaded")  # failures after which other turns are tried first
+# most sentences of one turn that the model is asked about
+MOST_SENTENCES_ASKED = 3
+# failures that are not the turn's fault
+PASSING_FAILURES = ("absent", "missing", "busy")
+# failures after which other turns are tried first
+LATER_FAILURES = ("refused", "unloaded")
 
 
 def is_model_due(memory: Memory) -> bool:
@@ -175,7 +178,8 @@ class _ModelReading(QueueReader):
     def _read_entry(self, model: ModelSession, entry: QueueEntry) -> None:
         """Read one entry and write the result in the transaction that removes it."""
         memory = self._memory
-        turn = next(iter(memory.turns.get_many([entry.turn])), None)  # None if it was purged
+        # None if it was purged
+        turn = next(iter(memory.turns.get_many([entry.turn])), None)
         planned = list[LearningAction]()
         if turn is not None and is_own_turn(turn):
             task = plan_additions if entry.task == MODEL_PREFIX + "extract_facts" else plan_repetitions
@@ -197,7 +201,8 @@ class _ModelReading(QueueReader):
                 self.done.asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
-                return_entries(write, [entry])  # the rest waits for room in the inbox
+                # the rest waits for room in the inbox
+                return_entries(write, [entry])
             elif complete_entry(write, entry):
                 self.done.read += 1
 

@@ -55,7 +55,8 @@ from store.text.words import fold_text, load_rapidfuzz, shared_prefix_length
 MOST_LIST_ITEMS = 12  # most items of one list
 STATING_KINDS = ("corrects", "denies", "corrected", "confirms", "confirmed")
 REQUEST_KINDS = ("asked", "pointing", "storing")
-OPENING_KINDS = ("asked", "to_do", "politely")  # what they ask for follows, whatever it is
+# what they ask for follows, whatever it is
+OPENING_KINDS = ("asked", "to_do", "politely")
 _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)[-*–]\s")
 _COMMA = re.compile(r"[,;]\s")
 _LINK = re.compile(r"[\s,¡!]*+")
@@ -204,7 +205,8 @@ def _has_subject_and_verb(folded: str) -> bool:
     """Return whether words begin with a possible subject, with a verb soon after it."""
     right = folded.lstrip(TRIM_MARKS)
     subject = word_pattern("subject").match(right)
-    if subject is None or word_pattern("rests").match(right):  # "never on Fridays"
+    # "never on Fridays"
+    if subject is None or word_pattern("rests").match(right):
         return False
     rest = right[subject.end() : subject.end() + MARKER_WINDOW]
     return has_verb(" ".join(rest.split()[:6]), strict=True)
@@ -294,7 +296,8 @@ def find_requests(turn: Sequence[Sentence]) -> Iterator[Request]:
                 if marker.kind not in REQUEST_KINDS and _continues_after(turn[where].text[begin:], last - begin):
                     continue
                 if word_pattern("conditions").match(folded, begin, last) and "," not in folded[begin:last]:
-                    last = len(folded.rstrip(".!… "))  # a condition alone says nothing
+                    # a condition alone says nothing
+                    last = len(folded.rstrip(".!… "))
                 if marker.kind in (*REQUEST_KINDS, "lasting") or not word_pattern("asking").match(folded, begin):
                     yield Request(where, begin, last, marker.kind, sure and begin < max(turn[where].own, 1))
 
@@ -543,11 +546,14 @@ def _states_lasting_thing(clause: str, text: str) -> bool:
     return not tells_what_fails(sign_pattern("contracted").sub("", clause)) and states_lasting(clause, text)
 
 
-MOST_EXPLICIT = 5  # explicit facts of one turn; of more, the text was probably pasted
+# explicit facts of one turn; of more, the text was probably pasted
+MOST_EXPLICIT = 5
 MOST_FACTS = 20  # most facts of one turn
 TOLD_ALONE = "you told it, and asked for nothing else"
-LONGEST_CORRECTION = 400  # most characters of a correction, or of the words that announce steps
-SHORT_CORRECTION = 5  # most words of a correction to which the next sentence belongs
+# most characters of a correction, or of the words that announce steps
+LONGEST_CORRECTION = 400
+# most words of a correction to which the next sentence belongs
+SHORT_CORRECTION = 5
 CORRECTS_REASON = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
@@ -791,8 +797,10 @@ def _find_domain(folded: str) -> str:
 # least share of a fact's words in a sentence, to ask whether it says the same
 MIN_CONFIRM_SHARE = 0.75
 MIN_CONFLICT_SHARE = 0.6  # least share where the sentence contradicts the fact
-MIN_SWAP_LETTERS = 6  # least letters of a word in which exchanged letters count as a typo
-MIN_COMMON_START = 3  # least letters that two forms of a word have in common at the beginning
+# least letters of a word in which exchanged letters count as a typo
+MIN_SWAP_LETTERS = 6
+# least letters that two forms of a word have in common at the beginning
+MIN_COMMON_START = 3
 
 _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 

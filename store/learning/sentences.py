@@ -26,10 +26,12 @@ from store.text.words import fold_text, list_languages, read_language_file
 # and cached.
 
 GRAMMAR_FOLDER = os.path.join(os.path.dirname(__file__), "grammar")
-FORMS_FILE = "forms"  # the file of what is put together of the words of all languages
+# the file of what is put together of the words of all languages
+FORMS_FILE = "forms"
 GRAMMAR_LANGUAGES = tuple(language for language in list_languages(GRAMMAR_FOLDER) if language != FORMS_FILE)
 MARKER_WINDOW = 240  # letters within which a marker must end
-MIN_TYPO_LETTERS = 7  # least letters of a marker's word in which one typo is accepted
+# least letters of a marker's word in which one typo is accepted
+MIN_TYPO_LETTERS = 7
 
 _NAMED_PART = re.compile(r"\{([a-z_]+)\}")
 _SLIPS = re.compile(r"~([a-z]+)")
@@ -164,7 +166,8 @@ def typo_pattern(word: str) -> str:
 #
 # Matched on folded text, within `WINDOW` letters of the beginning of each clause.
 
-MOST_LEADS = 6  # most filler words before a marker, and most words that join two requests
+# most filler words before a marker, and most words that join two requests
+MOST_LEADS = 6
 # kinds that a colon may follow
 HEAD_KINDS = ("asked", "pointing", "storing", "lasting", "corrects")
 COLON_MARKS = frozenset(":—–-")
@@ -361,7 +364,8 @@ def is_command(folded: str) -> bool:
     return first not in load_rule_words("no_command") and not _all_imperatives().isdisjoint((first, bare))
 
 
-STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
+# level of a character, as above; OWN: the person's
+STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3
 LINE_HEAD = 300  # characters of a line by which its kind is recognised
 
 _COLON = re.compile(r":(?=\s|$)")
@@ -388,7 +392,8 @@ class QuotedSpans:
         """Yield lines by their form, and what they announce."""
         patch = bool(form_pattern("patch").search(text))
         begun = quoted = indented = False  # after the last line
-        announced = cut = False  # a paragraph is to follow, or the lines are part of it
+        # a paragraph is to follow, or the lines are part of it
+        announced = cut = False
         end, length = 0, len(text)
         for line in text.splitlines(keepends=True):
             start, end, head = end, end + len(line), line[:LINE_HEAD].strip()
@@ -464,7 +469,8 @@ def _mark_announced(text: str, start: int, line: str) -> Iterator[MarkedPart]:
         yield after, length, DOUBTED
     elif not announces_own_words(lead):
         yield after, end, STRUCK
-        if before.strip()[:1].isupper() and len(before.split()) <= 3:  # "Name: what they said"
+        # "Name: what they said"
+        if before.strip()[:1].isupper() and len(before.split()) <= 3:
             yield end, length, DOUBTED
 
 
@@ -498,9 +504,11 @@ LONG_TURN = 2_000  # characters from which a turn was probably not typed
 # characters read at each end of a turn; the middle of a longer one was probably pasted
 READ_EACH_END = 5_000
 MIN_WORDS = 2  # least words of a thing to remember
-LONGEST_SENTENCE = 400  # characters of a sentence that can be one thing to remember
+# characters of a sentence that can be one thing to remember
+LONGEST_SENTENCE = 400
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")
-BULLET_REACH = 12  # characters before a sentence that are searched for a bullet or number
+# characters before a sentence that are searched for a bullet or number
+BULLET_REACH = 12
 
 
 class Sentence(NamedTuple):

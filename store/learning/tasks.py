@@ -247,7 +247,8 @@ def summarize_turns(model: ModelSession, turns: Sequence[Turn]) -> SummaryFields
     )
 
 
-MOST_MODEL_SUMMARIES = 8  # summaries of one run by the model; the rule makes the rest
+# summaries of one run by the model; the rule makes the rest
+MOST_MODEL_SUMMARIES = 8
 # share of the seconds that a person may wait, after which no other question is started
 STARTED_SHARE = 0.5
 # age up to which turns are summarised by the model; older ones, read late, would be too many
@@ -331,7 +332,8 @@ BELIEVED_DOMAINS = ("personal", "decisions")
 @dataclass(frozen=True, slots=True)
 class DomainForm:
     domain: Annotated[str, ModelChoice(DOMAIN_CHOICES)]
-    keywords: list[str] = field(default_factory=list)  # so that the model names its reasons
+    # so that the model names its reasons
+    keywords: list[str] = field(default_factory=list)
 
 
 CLASSIFY = ModelTask("classify_domain", DomainForm, 80)
@@ -411,7 +413,8 @@ def _find_quote(quote: str, text: str) -> str:
 # The model names sentences by number; the sentence itself is proposed. Only sentences in the person's own voice are
 # shown, so quoted, pasted or forwarded text never reaches the model.
 
-SENTENCES_PER_QUESTION = 6  # sentences in one question: with more a small model takes too long
+# sentences in one question: with more a small model takes too long
+SENTENCES_PER_QUESTION = 6
 MOST_CLASSIFIED = 2  # most facts of a turn whose domain is asked for separately
 
 

@@ -132,7 +132,8 @@ _TIME_FIELDS = {
 }
 _TIME_FIELDS |= {"turn": "at", "document": "at"}
 _PASSIVE_LINKS = {"implements": "implemented by", "reverts": "reverted by", "relates": "related to"}
-MAX_SOURCE_LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
+# most commits of a decision, or decisions of a commit, that are named
+MAX_SOURCE_LINKS = 6
 
 
 class Retriever(Protocol):
@@ -222,7 +223,8 @@ LISTED_RECORDS = 12  # records shown of a list
 MAX_NAMED_COUNTED = 5  # up to so many counted records are all named
 MAX_NAMED_NEAREST = 3  # nearest records named where none answers
 MAX_QUOTE_CHARACTERS = 260  # characters of a quote
-LONG_TEXT_KINDS = ("turn", "document")  # kinds whose text may be of several passages
+# kinds whose text may be of several passages
+LONG_TEXT_KINDS = ("turn", "document")
 MAX_NAME = 40  # characters of a name; a longer one is quoted
 # fields that are names, each a part of a template
 NAME_FIELDS = ("author", "command", "path", "phase", "speaker")
@@ -526,9 +528,11 @@ def _payload_leaves(field: str, name: str, value: object) -> Iterator[tuple[str,
 
 # Answers without a model: what is searched for, what is quoted of the results, and which words no record has.
 
-MAX_ABSENT_WORDS = 2  # most words of a question of which is said that no record has them
+# most words of a question of which is said that no record has them
+MAX_ABSENT_WORDS = 2
 _VERSION_PATTERN = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
-_CONTRACTION_PATTERN = re.compile(r"\w*n['\u2019]t\b", re.IGNORECASE)  # don't, wasn't
+# don't, wasn't
+_CONTRACTION_PATTERN = re.compile(r"\w*n['\u2019]t\b", re.IGNORECASE)
 _PULL_REQUEST_SUFFIX = re.compile(r"\(#\d+\)\s*$")
 # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
 MIN_SCORE_SHARE = 0.45

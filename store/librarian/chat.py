@@ -276,7 +276,8 @@ def parse_figure(value: object) -> int:
 # client runs on a thread of its own; the caller watches the clock and aborts the connection.
 
 SERVER_CONNECT_SECONDS = 2.0  # seconds for connecting
-CHECK_SECONDS = 0.05  # seconds between two checks of the deadline and of `cancelled`
+# seconds between two checks of the deadline and of `cancelled`
+CHECK_SECONDS = 0.05
 MAX_RESPONSE_BYTES = 8 << 20  # bytes of one answer
 
 Item = TypeVar("Item")
@@ -426,10 +427,12 @@ def _limit_response(response: httpx.Response) -> None:
 RETRY_PAUSES = (0.2, 0.6)  # seconds before each retry
 # kinds of failure that are retried, as they may be temporary
 RETRIED_KINDS = ("busy", "cut", "broken")
-TOKEN_MARGIN = 1.15  # factor of our count of a question's tokens: models count more than we do
+# factor of our count of a question's tokens: models count more than we do
+TOKEN_MARGIN = 1.15
 TOKENS_PER_MESSAGE = 12  # tokens around a message
 CHARACTERS_PER_TOKEN = 12  # most characters of a token
-MAX_LIKELY_WORDS = 20  # most likely first words of an answer that a server is asked for
+# most likely first words of an answer that a server is asked for
+MAX_LIKELY_WORDS = 20
 MIN_LIKELIHOOD = 1e-6  # likelihood assumed for a word that is not among them
 _DIGIT_PATTERN = re.compile(r"\d")
 
@@ -453,7 +456,8 @@ class ChatClient(ABC):
         self.name = name
         self._address = complete_address(address)
         self._call = call
-        self._first: dict[str, float] = {}  # word → likelihood as the first of the last answer
+        # word → likelihood as the first of the last answer
+        self._first: dict[str, float] = {}
         self._ended = ""  # why the server ended the last answer
         # of the last answer: number of tokens, seconds of writing, seconds of loading the model
         self.tokens, self.writing, self.loading = 0, 0.0, 0.0
@@ -628,7 +632,8 @@ class OpenAIChat(ChatClient):
 # slow, without the model, invalid replies) ends in time as a ModelFailed that says so.
 
 KEEP_ALIVE = "5m"  # time that a model stays loaded after an answer
-WARM_SECONDS = 240.0  # for so long after an answer it is taken as loaded without a check
+# for so long after an answer it is taken as loaded without a check
+WARM_SECONDS = 240.0
 LOADING_SECONDS = 120.0  # timeout in seconds of loading a model
 NANOSECONDS = 1e9
 LIST_SECONDS = 2.0  # timeout in seconds of listing the loaded models
@@ -719,7 +724,8 @@ class OllamaChat(ChatClient):
             )
         except Exception as error:
             failure = self._failure_of_error(error)
-            if failure.kind in ("slow", "cut", "broken"):  # the question is not at fault
+            # the question is not at fault
+            if failure.kind in ("slow", "cut", "broken"):
                 failure = self._make_failure("unloaded", why=failure.message)
             raise breaker_of(self._address).record_failure(failure) from None
         self._warm_until = time.monotonic() + WARM_SECONDS
@@ -768,7 +774,8 @@ class ModelPuller(OllamaChat):
         without a report. What was downloaded stays on the server.
         """
         self.name = name
-        layers: dict[str, tuple[int, int]] = {}  # digest → (bytes done, bytes in total)
+        # digest → (bytes done, bytes in total)
+        layers: dict[str, tuple[int, int]] = {}
         try:
             self._call.set_deadline(silence)
             lines = self._call.iterate_beside(lambda: self._client.pull(name, stream=True), self._connection.abort)
@@ -817,7 +824,8 @@ def _shorten_message(text: str) -> str:
 class RateMeter:
     """The rate at which bytes arrive, averaged over the last seconds; `clock` returns seconds."""
 
-    WINDOW, LEAST = 8.0, 1.0  # seconds averaged over, and seconds that must have passed
+    # seconds averaged over, and seconds that must have passed
+    WINDOW, LEAST = 8.0, 1.0
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -90,7 +90,8 @@ SURE_ANSWER_ODDS = 1.5
 TYPICAL_SIMILARITY = 0.4  # similarity where none is known
 # log odds added for the first place of the search; a half of it for the second, a third for the third …
 FIRST_PLACE_ODDS = 1.0
-SENTENCE_NUMBER_TOKENS = 20  # tokens of an answer that is the number of a sentence
+# tokens of an answer that is the number of a sentence
+SENTENCE_NUMBER_TOKENS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,8 @@ def find_changed_records(
     }
     found = load_sources(memory.database, find_records(memory.database, map(parse_citation, told)))
     found = [one._replace(happened=told[one.citation].says, at=told[one.citation].at) for one in found]
-    if state not in ("", "progress"):  # of an iteration history does not know when it began
+    # of an iteration history does not know when it began
+    if state not in ("", "progress"):
         return found, len(found)
     others = [one for one in matches if one.citation not in told]
     return [*found, *others], number - len(matches) + len(others) + len(found)
@@ -229,7 +231,8 @@ def find_changed_records(
 
 ANSWER_TASK = "answer"  # name in the statistics of use
 MAX_LIST_RECORDS = 500  # most records of a list that are read and sorted
-LONG_FIELD = 260  # characters of a field from which a model chooses the sentence
+# characters of a field from which a model chooses the sentence
+LONG_FIELD = 260
 MAX_REPEATED_SEARCHES = 6  # most searches for the newest or the oldest
 MAX_CHOICE_SENTENCES = 12  # most sentences that it chooses among
 # similarity from which a record may answer a question with a name that it has not; on the development half of the

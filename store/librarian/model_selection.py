@@ -45,7 +45,8 @@ from store.text.fence import strip_invisible
 # Ollama's client takes 0.3 s. No proxy is used and no redirect followed, so that only the configured address is
 # contacted. Replies are data, and every field is checked.
 
-SERVER_REPLY_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
+# for a whole reply, even one that arrives byte by byte
+SERVER_REPLY_SECONDS = 2.0
 MAX_REPLY_BYTES = 4 << 20  # bytes of a reply
 # characters of a model's name, and of each other field
 MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40

@@ -80,8 +80,10 @@ def fill_sentence(language: str, name: str, *plain: object, **parts: object) -> 
 
 
 MAX_QUESTION = 1_000  # characters of a question
-MAX_FOLLOWING_WORDS = 3  # most content words of a question that refers to the previous one
-HAPPENING_KINDS = "decision,commit,iteration,event,fact,task"  # kinds meant by "what happened"
+# most content words of a question that refers to the previous one
+MAX_FOLLOWING_WORDS = 3
+# kinds meant by "what happened"
+HAPPENING_KINDS = "decision,commit,iteration,event,fact,task"
 ASKS_WHAT, ASKS_WHY, ASKS_WHO, ASKS_WHEN = "what", "why", "who", "when"
 ASKS_NEWEST, ASKS_OLDEST = "newest", "oldest"
 TIME_FILTERS = ("since", "before")
@@ -169,7 +171,8 @@ def parse_question(question: str, memory: Memory, before: ParsedQuestion | None 
         asked = _continue_question(asked, before)
     filters, aspect, rest = asked.filters, asked.aspect, asked.rest
     if not rest:
-        alone = asked.counts or asked.first or before is None  # a kind of records is enough
+        # a kind of records is enough
+        alone = asked.counts or asked.first or before is None
         lists = aspect != ASKS_WHY and bool(filters.keys() - {"kind"} or (filters and alone))
         return replace(asked, lists=lists, follows=before is not None and not cited and not lists)
     follows = not cited and len(asked.about) <= MAX_FOLLOWING_WORDS and (goes_on or points)

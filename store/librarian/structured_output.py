@@ -79,7 +79,8 @@ def expire_model_calls(database: Database, now: str) -> None:
 # Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
 # Operational data; a few rows.
 
-MODEL_LEASE = "model"  # held by the process that runs the model over queued turns
+# held by the process that runs the model over queued turns
+MODEL_LEASE = "model"
 
 
 class ModelStats(NamedTuple):

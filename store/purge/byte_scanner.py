@@ -43,7 +43,8 @@ LEAST_BASE64 = 8  # characters: fewer would match by chance
 MIN_RUN_LENGTH = 3  # letters and figures needed to find a text
 MAX_CASED_LETTERS = 4  # letters, in a script in which each has several forms
 MAX_SPELLINGS = 256  # spellings of so many letters, in one encoding
-SPARE_BYTES = 200  # bytes around a text, and around a word of it, that may be spaces in it
+# bytes around a text, and around a word of it, that may be spaces in it
+SPARE_BYTES = 200
 DIGEST_ENCODING = (
     # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
     "digest"
@@ -54,10 +55,12 @@ ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 
 # the spellings of a letter, in small letters where they are ASCII
 EncodeLetter = Callable[[str], list[bytes]]
-FindInBytes = Callable[[bytes], bool]  # whether some bytes, in small letters, contain a text
+# whether some bytes, in small letters, contain a text
+FindInBytes = Callable[[bytes], bool]
 # bytes that a part must contain, and the encodings of a text with them
 Needle = tuple[bytes, tuple[str, ...]]
-AsciiRun = tuple[bytes, int, int]  # letters and figures, and their start and end in a text
+# letters and figures, and their start and end in a text
+AsciiRun = tuple[bytes, int, int]
 # bytes that must be within so many bytes before, and so many behind
 NearbyBytes = tuple[bytes, int, int]
 NeedleMeaning = tuple[

@@ -281,7 +281,8 @@ def clean_up_after_purge(
     done = clean_backups(database, lambda backup: purge(backup, database, buried, left, texts, names), texts)
     why = _clean_index_and_log(database) or done.pending
     if not why:
-        with database.write("agent", "purge") as write:  # unless another purge added more to do
+        # unless another purge added more to do
+        with database.write("agent", "purge") as write:
             write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(PURGE_NOTE), Verbatim(value)))
         database.checkpoint_wal()
     return done._replace(pending=why)

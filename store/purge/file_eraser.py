@@ -39,9 +39,11 @@ from store.purge.row_eraser import find_record_vectors
 from store.purge.word_search import PurgedTexts, RemainingMatch, likely_rows_condition
 
 GIT_KEEPS_NOTE = "git's history keeps what was ever committed of it, out of reach"
-EXPORT_HEAD_BYTES = 200  # bytes within which an export of ours identifies itself
+# bytes within which an export of ours identifies itself
+EXPORT_HEAD_BYTES = 200
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
-_TABLE_OR_HEADING = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
+# tables and headings
+_TABLE_OR_HEADING = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
 _SENTENCE_END = re.compile(
@@ -74,7 +76,8 @@ def find_document_matches(
             try:
                 yield from _find_in_document(document.place, places, words)
             except (Unreadable, FileNotFoundError):
-                continue  # `memoranda health --index documents` reports what it cannot read
+                # `memoranda health --index documents` reports what it cannot read
+                continue
 
 
 def _find_in_document(place: DocumentPath, places: DocumentRoots, words: PurgedTexts) -> Iterator[RemainingMatch]:

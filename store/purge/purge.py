@@ -97,7 +97,8 @@ WHERE {2} AND stays.evidence LIKE '%F#%' AND cited.value LIKE 'F#%' AND gone.sta
 """
 # places outside of the memory, of which its backups know nothing
 OUTSIDE_MEMORY = ("export", GUARD_TABLE)
-OUTSIDE_TABLES = ("spool", "file", GUARD_TABLE)  # places that are no row of the memory
+# places that are no row of the memory
+OUTSIDE_TABLES = ("spool", "file", GUARD_TABLE)
 MIN_SEARCHED_LENGTH = (
     # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
     16

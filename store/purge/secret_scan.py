@@ -186,7 +186,8 @@ def _cut_leaks(database: Database, leaks: Iterable[SecretLeak], actor: str, scan
     log."""
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
-    leaking: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
+    # records, by table and key, whose steps contain one
+    leaking: set[tuple[str, str]] = set()
     for leak in leaks:
         # who and why: the chain of digests depends on them; no row
         if leak.table in ("history", SPOOL_TABLE):

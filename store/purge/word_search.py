@@ -74,7 +74,8 @@ class PurgedTexts:
         found = dict.fromkeys(text for text in map(_trim_text, texts) if is_long_enough(text))
         # a text that contains another is cut first
         self.texts = tuple(sorted(found, key=len, reverse=True))
-        self._patterns: dict[str, re.Pattern[str]] = {}  # made when first needed
+        # made when first needed
+        self._patterns: dict[str, re.Pattern[str]] = {}
         self._runs = [_ascii_runs(text) for text in self.texts]
         self._always = [place for place, runs in enumerate(self._runs) if not runs]
         self._by_run: list[list[int]] = []
@@ -670,8 +671,10 @@ def _read_kept_texts(
                 yield words.cut(text) if table in SOURCE_TABLES or (table, key) in cut else text
 
 
-PURGE_WORDS = ("purge", PURGE_NOTE, PURGE_COUNT_KEY, PURGE_KEY)  # what a purge itself writes
-TIME_COLUMNS = ("at", "created_at", "recovered_at")  # without words, and another in each row
+# what a purge itself writes
+PURGE_WORDS = ("purge", PURGE_NOTE, PURGE_COUNT_KEY, PURGE_KEY)
+# without words, and another in each row
+TIME_COLUMNS = ("at", "created_at", "recovered_at")
 SOURCE_TABLES = ("chunks", "documents")  # made again from files, and so kept
 
 

@@ -435,7 +435,8 @@ class Facts(RecordTable[Fact]):
         clauses = [f"status IN ({', '.join('?' * len(statuses))})"]
         parameters: list[object] = list(statuses)
         if state:
-            clauses.append(not_fresh_sql(now))  # a range of the index: most facts are fresh
+            # a range of the index: most facts are fresh
+            clauses.append(not_fresh_sql(now))
         for clause, value in (
             ("domain = ?", domain),
             ("origin = ?", origin),

@@ -121,7 +121,8 @@ class Tagging:
     def remove_tags(self, records: Sequence[TaggedRecord], tag: str, *, actor: str = PERSON_ORIGIN) -> None:
         """Remove a tag, or several separated by commas, in any capitals. All of the records or none; those without are
         unchanged. Raise NotFound, InvalidInput, and Conflict when none of them has any."""
-        gone = {tag_key(tag), *map(tag_key, tag.split(","))}  # an older tag may hold a comma
+        # an older tag may hold a comma
+        gone = {tag_key(tag), *map(tag_key, tag.split(","))}
         with self._database.write(actor, _tag_reason("untag", records)) as write:
             if not _change_tags(write, records, lambda old: [one for one in old if tag_key(one) not in gone]):
                 raise Conflict("There is no such tag to take away.", "See a record's tags with `memoranda show`.")

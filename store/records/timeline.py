@@ -16,7 +16,8 @@ from store.database.values import Verbatim
 # The levels of checkpoints, and when an automatic one is due. Pure rules: `now` is passed in.
 
 MINUTE_MS = 60_000
-SESSION_QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is over
+# a session without a turn for so long is over
+SESSION_QUIET_MS = 30 * MINUTE_MS
 # a column of the last turn of a session `s`
 LAST_TURN_SQL = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
 # interval of each level, if anything changed; the highest first
@@ -89,7 +90,8 @@ TIMELINE_SOURCES = {
     "summary": ("summaries", SUMMARY_TIME_SQL, ""),
 }
 ITERATION_KEYS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}
-ONLY_ON_REQUEST = ("summary",)  # shown only where it is named: a conversation makes many
+# shown only where it is named: a conversation makes many
+ONLY_ON_REQUEST = ("summary",)
 
 
 class Timeline:

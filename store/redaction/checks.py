@@ -257,7 +257,8 @@ def is_assigned(match: re.Match[str], value: str) -> bool:
     text = match.string
     name = match["name"].lower()
     if how in _UNQUOTED and not any(map(str.isdigit, value)) and not _is_run(value):
-        return False  # the rules for random values would find it too, at more cost
+        # the rules for random values would find it too, at more cost
+        return False
     spoken = name.startswith(_SPOKEN)
     if not is_credential(value):
         return spoken and how not in _UNQUOTED and is_short_password(value)
@@ -273,9 +274,11 @@ def is_assigned(match: re.Match[str], value: str) -> bool:
         return False
     if not spoken and not value.isascii() and not is_random(value.encode("ascii", "ignore").decode()):
         return False
-    if value.partition("=")[2].startswith(_PATHS):  # the name of a setting and an address
+    # the name of a setting and an address
+    if value.partition("=")[2].startswith(_PATHS):
         return False
-    if not spoken and value[0] in "[(^\\" and not is_random(value):  # a pattern of a lexer
+    # a pattern of a lexer
+    if not spoken and value[0] in "[(^\\" and not is_random(value):
         return False
     before = "" if spoken else _name_before(text, match.start())
     if any(word in before for word in _NO_LOCK):

@@ -209,7 +209,8 @@ class TableShape:
 
     name: str
     columns: list[FoundColumn]
-    trees: bool = True  # whether its rows are in a tree of rowids; else in one of keys
+    # whether its rows are in a tree of rowids; else in one of keys
+    trees: bool = True
     roots: list[int] = field(default_factory=list)
 
     def can_hold(self, row: list[RecordValue]) -> bool:

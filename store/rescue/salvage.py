@@ -269,7 +269,8 @@ FEW_RECORDS = 3  # records of a table whose number may be damaged
 HIGHEST_NUMBER = 1 << 40  # of an assigned number: above it a counter is damaged
 # of that machine and moment; or part of every new memory
 UNSALVAGED_TABLES = ("leases", "month_words")
-DROPPED_META_SQL = "key LIKE 'embedding.%'"  # of `meta`: about vectors, which are made again
+# of `meta`: about vectors, which are made again
+DROPPED_META_SQL = "key LIKE 'embedding.%'"
 
 
 @dataclass(frozen=True)
@@ -464,10 +465,12 @@ def _load_records(
                 numbers[name] = max(number, numbers.get(name, 0))
             continue
         names = [name for name in row if name in known[table.name]]
-        if not names:  # what was taken for a table's form matches none of the current ones
+        # what was taken for a table's form matches none of the current ones
+        if not names:
             continue
         if table.name == "history_row" and not _is_as_written(row):
-            continue  # a torn page may hold half of it, and an intact one all of it
+            # a torn page may hold half of it, and an intact one all of it
+            continue
         marks = ", ".join("?" * len(names))
         try:
             connection.execute(
@@ -587,7 +590,8 @@ def _table_results(
     return found
 
 
-NEVER_DELETED = ("iterations", "commits")  # and numbered without gaps, except for a purge
+# and numbered without gaps, except for a purge
+NEVER_DELETED = ("iterations", "commits")
 
 
 def _salvage_notes(mended: RepairResult, cut: int) -> list[str]:

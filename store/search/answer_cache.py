@@ -41,7 +41,8 @@ from store.text.words import load_stop_words
 
 MAX_CACHED_ANSWERS = 500  # answers
 COMPARED_HITS = 20  # hits of the search that an answer rests on
-SAME_QUESTION_SIMILARITY = 0.75  # calibrated similarity of two questions that mean the same
+# calibrated similarity of two questions that mean the same
+SAME_QUESTION_SIMILARITY = 0.75
 LOOKUPS_KEY, ANSWERED_KEY = "answers.looked", "answers.given"
 CACHE_COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
 

@@ -93,8 +93,10 @@ MAX_LONGER_WORDS = 4  # at most so many of them
 # at most so many longer words for one that is being typed, where its stem is shorter
 MAX_TYPED_WORDS = 16
 DECISION_NUMBER = KIND_NUMBERS["decision"]
-MAX_EXACT_PASSAGES = 200  # passages with the question word for word, or with all its words
-MAX_READ_TO_COUNT = 2_048  # such passages that are read before they are counted by the index
+# passages with the question word for word, or with all its words
+MAX_EXACT_PASSAGES = 200
+# such passages that are read before they are counted by the index
+MAX_READ_TO_COUNT = 2_048
 MAX_CACHED_COUNTS = 4_096  # stems whose counts are kept until the index changes
 
 
@@ -526,7 +528,8 @@ def build_temporary_index(database: Database) -> None:
     table, words = f"temp.{TEMPORARY_INDEX}_fts", f"temp.{TEMPORARY_INDEX}_words"
     name, options = FTS_TOKENIZER
     guarded = connection.pragma("query_only")
-    connection.pragma("query_only", 0)  # what is temporary does not change the file
+    # what is temporary does not change the file
+    connection.pragma("query_only", 0)
     try:  # without a transaction: an interrupted statement would end one
         database.rows(f"DROP TABLE IF EXISTS {words}; DROP TABLE IF EXISTS {table}")
         database.rows(

@@ -177,8 +177,10 @@ def put_replies_first(
 # Records related to a record: near its stored vector, or with its rarest words. Runs no model.
 
 RAREST_WORDS = 8  # rarest words of a record that are searched for
-MAX_CONSIDERED_WORDS = 300  # distinct words that are considered, from the beginning of its text
-RELATED_VECTOR_WEIGHT, RELATED_TEXT_WEIGHT = 0.7, 0.3  # weights of the cosine and of bm25
+# distinct words that are considered, from the beginning of its text
+MAX_CONSIDERED_WORDS = 300
+# weights of the cosine and of bm25
+RELATED_VECTOR_WEIGHT, RELATED_TEXT_WEIGHT = 0.7, 0.3
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -76,7 +76,8 @@ AGEING_WORDS = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
 WORK_WORDS = ("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any")
 EVIDENCE_WORDS = EVIDENCE_STATES[1:]  # of what records rest on
-MAX_PHRASE_WORDS = 64  # words of the longest phrase or question that is searched word for word
+# words of the longest phrase or question that is searched word for word
+MAX_PHRASE_WORDS = 64
 IS_VALUES = (*QUERY_STATUSES, *STATUS_ALIASES, "pinned", *AGEING_WORDS, *WORK_WORDS, *EVIDENCE_WORDS)
 MAX_SHOWN_VALUE = 60  # characters of a filter's value in a message
 INBOX_NOTE = "What waits in the inbox is shown to a person alone, who accepts it or not."

@@ -47,7 +47,8 @@ _FIRST_PATTERN = re.compile(
     r"|originalmente|inicialmente|al principio|(?:la )?primera vez)\b",
     re.IGNORECASE,
 )
-_GREETING_PATTERN = re.compile(r"\w+(?: \w+)? ?, +")  # may stand before a question
+# may stand before a question
+_GREETING_PATTERN = re.compile(r"\w+(?: \w+)? ?, +")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MEASURE_PATTERN = re.compile(r"\b(?:how (?:many|much|long|often)|when|cuánt[oa]s?|cuándo)\b", re.IGNORECASE)
 
@@ -120,7 +121,8 @@ RANKING_POOL = 200  # passages of each signal
 SIGNAL_WEIGHTS = {
     # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
     "text": 1.0,
-    "meaning": 0.5,  # cosine in the memory's own space, the pool's last being 0 and its best 1
+    # cosine in the memory's own space, the pool's last being 0 and its best 1
+    "meaning": 0.5,
     # by a speaker whom the question names; by the person where the question says "I"
     "speaker": 0.7,
     "beside": 0.25,  # sum of `meaning` of the turn before and the one after
@@ -137,7 +139,8 @@ SIGNAL_WEIGHTS = {
     # for each record of its session ranked before it but FREE_PER_SESSION, where several are asked for
     "spread": -0.1,
 }
-OTHER_LANGUAGE_FACTOR = 0.2  # factor of bm25 in another language than the question's
+# factor of bm25 in another language than the question's
+OTHER_LANGUAGE_FACTOR = 0.2
 # factor of bm25 where no passage has a word of the question; 1 where one has all of them
 NO_WORD_FACTOR = 0.5
 # of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
@@ -148,7 +151,8 @@ COVERAGE_PASSAGES = 10  # best passages by keywords whose coverage is computed
 STATED_KINDS = ("fact", "decision")
 # factor of bm25 in a commit, which has no meaning in its session or beside it
 COMMIT_TEXT_FACTOR = 1.25
-CODE_FACTOR = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
+# factor of bm25 and of meaning in code, unless code is asked for
+CODE_FACTOR = 0.5
 HALF_LIFE_DAYS = 30  # days
 # characters up to which a turn can have the signals `standing`, `time` and `asks`
 SHORT_TURN = 400
@@ -272,7 +276,8 @@ class RankingQuestion:
         self.own = is_about_asker(text)
         self.code = code
         self.several = asks_several(text)
-        self.measure = bool(_MEASURE_PATTERN.search(text))  # which no instruction answers
+        # which no instruction answers
+        self.measure = bool(_MEASURE_PATTERN.search(text))
         self.end = latest_or_first(text)
 
     def coverage(self, words: frozenset[str]) -> float:
@@ -547,7 +552,8 @@ FEW_QUESTION_WORDS, FEW_WORDS_EASE = 4, 0.08
 # least share of the nearest in the memory's own space for a language to be judged: of fewer, the language was mistaken
 MIN_LANGUAGE_SHARE = 0.1
 COMPARED_PASSAGES = 100  # nearest passages that the best is compared with
-LINE_STEEPNESS = 1.5  # of how the line falls with fewer: the best of few is less near by chance
+# of how the line falls with fewer: the best of few is less near by chance
+LINE_STEEPNESS = 1.5
 # how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do
 PLAIN_SPREAD = 0.45
 # passages of a memory from which a word that occurs nowhere says something of the question, and all
@@ -677,7 +683,8 @@ def measure_nearness(
     number = min(COMPARED_PASSAGES, len(seen))
     nearest = sorted(((scaled(one.cosine or 0.0), across(one.language)) for one in seen), reverse=True)
     apart = sorted(((one.near or 0.0, across(one.language)) for one in seen), reverse=True)
-    if all(one.near == one.cosine for one in seen):  # too few vectors for a space of their own
+    # too few vectors for a space of their own
+    if all(one.near == one.cosine for one in seen):
         apart = [(PLAIN_SPREAD * value, other) for value, other in nearest]
     mean = sum(value for value, _ in apart[:COMPARED_PASSAGES]) / number
     foreign = sum(other for _, other in apart[:COMPARED_PASSAGES]) / number

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from store.embedding.vector_codes import PassageIds
 
 
-EXTRA_NEAREST = 2  # factor of nearest passages taken, as some will be forgotten or superseded
+# factor of nearest passages taken, as some will be forgotten or superseded
+EXTRA_NEAREST = 2
 # most passing rows that are compared one by one: of more, enough are among the nearest
 MAX_COMPARED_ROWS = 20_000
 # characters of a question that the model reads: a passage has some 600, and time grows faster

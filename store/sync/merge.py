@@ -303,7 +303,8 @@ class FileFacts:
 # Read only for a file that changed, and where HEAD was moved by more than commits made here, by some short processes of
 # git. Where the repository cannot be read, nothing is known to have come by it.
 
-MOST_HEAD_MOVES = 12  # of HEAD that are looked at; after more everything counts as brought
+# of HEAD that are looked at; after more everything counts as brought
+MOST_HEAD_MOVES = 12
 # files in git's folder while it is in the middle of something
 BUSY_FILES = {
     "rebase-merge": "a rebase",

@@ -198,7 +198,8 @@ class LineApply:
     def _add(self, change: LineChange) -> None:
         assert change.line is not None
         text = clean_fact_text(change.line.text)
-        if find_same_fact(self._write, text) is not None:  # another line of this file
+        # another line of this file
+        if find_same_fact(self._write, text) is not None:
             return
         refuse_purged(self._write, text, again=False)
         heading = "-".join(change.line.heading.split())[:40]
@@ -528,7 +529,8 @@ class FileRun:
             if not same or now != base:
                 with self._database.write(FILE_ORIGIN, "sync") as write:
                     if not is_newest_version(write, self._file):
-                        raise ChangedMeanwhile  # another run wrote a version since
+                        # another run wrote a version since
+                        raise ChangedMeanwhile
                     note_section_version(write, self._file, version, now)
             if not same:
                 report.others = sum(bool(line.strip()) for line in content.others)

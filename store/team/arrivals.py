@@ -274,7 +274,8 @@ class Arrivals:
                 self._withdraw_offer(offer, f"{self._display_name(record.author)} took {record.id} back")
         elif held.status == "active":
             if (known := record.confirmations()) != held.base.get("", ()):
-                held.base[""] = known  # from now on this person knows who confirmed it
+                # from now on this person knows who confirmed it
+                held.base[""] = known
                 self._team.put_held(held)
             if not self._propose_changes(record, held, own) and offer is not None:
                 self._withdraw_offer(offer, f"What was asked about {record.id} is settled")
@@ -294,7 +295,8 @@ class Arrivals:
 
     def _propose_changes(self, record: SharedRecord, held: HeldRecord, own: bool) -> bool:
         """Propose what others made of a record that is held; return whether they made anything."""
-        theirs = {  # by field, the operation of the first value that is not known here
+        # by field, the operation of the first value that is not known here
+        theirs = {
             name: new[0]
             for name in SHARED_FIELDS[record.kind][: None if record.kind == "decision" else 1]
             if name != "created" and (new := self._unseen_operations(record, held, name))

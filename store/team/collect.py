@@ -26,10 +26,12 @@ from store.team.stream import (
 )
 from store.team.team_file import HeldRecord, TeamFile
 
-MOST_CHANGED_RECORDS = 2_000  # records that changed, above which all are compared
+# records that changed, above which all are compared
+MOST_CHANGED_RECORDS = 2_000
 NEVER_SHARED = ("personal", "self_correction")
 SHAREABLE_DOMAINS = tuple(domain for domain in DOMAINS if domain not in NEVER_SHARED)
-TEAM_ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
+# followed by the writer: the origin of what a teammate shared
+TEAM_ORIGIN = "team:"
 # each proposal about a shared record names it in its reason
 PROPOSED_SQL = f"proposals WHERE origin LIKE '{TEAM_ORIGIN}%' AND instr(reason, ' ' || ?)"
 SHARED_LETTER_BY_KIND = {kind: letter for letter, kind in SHARED_KIND_BY_LETTER.items()}
@@ -221,11 +223,13 @@ class Collector:
         record = self.team.get_record(one.id)
         own = record.author == self.writer
         found = local_record(self.memory, record.kind, one.number)
-        if record.purged:  # what was made of it here is about to be erased, and goes nowhere
+        # what was made of it here is about to be erased, and goes nowhere
+        if record.purged:
             taken.update([(record.kind, found.number)] if found else [])
             return
         if found is None and self._was_purged(record.kind, one):
-            self._add_operation("purge", one.id)  # of another's record a question to its author
+            # of another's record a question to its author
+            self._add_operation("purge", one.id)
             return
         found = found or self._earlier_state(record, own)
         if found is None:  # the person took it back

@@ -43,7 +43,8 @@ from store.upkeep.optional import ExchangeReport
 
 # Link commits to shared decisions that their messages name by their writer: `Decision: D12@3c7vjyhh2avx`.
 
-LINKED_KEY = "linked"  # how many commits and which decisions there were when it was done last
+# how many commits and which decisions there were when it was done last
+LINKED_KEY = "linked"
 
 
 def link_team_decisions(memory: Memory, team: TeamFile) -> int:
@@ -116,7 +117,8 @@ def _shared_ids(memory: Memory, team: TeamFile) -> dict[tuple[str, int], str]:
 
 
 CHOICE_KEY, REMOTE_KEY, NAME_KEY, SEEN_STEP_KEY = "choice", "remote", "name", "seen"
-STEP_KEY = "step"  # the newest step of history at the last exchange, with its digest
+# the newest step of history at the last exchange, with its digest
+STEP_KEY = "step"
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
 PUSHED_KEY, REPLACED_KEY = "pushed", "replaced"
@@ -211,7 +213,8 @@ class Team:
     def choose(self, choice: ShareChoice, name: str = "", remote: str = "") -> None:
         """Store what a person wants to share from now on, under which name and through which remote. What was shared
         before stays shared. Raise InvalidInput."""
-        self._memory.database.refuse_unwritable()  # of somebody else's memory nothing is shared
+        # of somebody else's memory nothing is shared
+        self._memory.database.refuse_unwritable()
         if name and (len(name) > MOST_NAME_CHARACTERS or not name.isprintable()):
             raise InvalidInput(f"A name has at most {MOST_NAME_CHARACTERS} characters on one line.")
         if remote:
@@ -572,7 +575,8 @@ class Team:
             and there == here
             and not (there == self._file.get_choice(PUSHED_KEY) and self._file.get_choice(SENT_KEY))
         ):
-            self._note_pushed(writer, here)  # the remote took it, and its answer was lost
+            # the remote took it, and its answer was lost
+            self._note_pushed(writer, here)
         if (
             not there
             or there in (here, *self._file.get_choice(REPLACED_KEY).split())

@@ -23,7 +23,8 @@ from store.team.stream import (
 from store.team.team_file import StreamState, TeamFile
 
 UNKNOWN_STREAM = StreamState("")
-ERASED_OPERATIONS = ("gone", "purge")  # what a rewritten line of a purged record becomes
+# what a rewritten line of a purged record becomes
+ERASED_OPERATIONS = ("gone", "purge")
 
 
 class StreamMerge:
@@ -35,7 +36,8 @@ class StreamMerge:
         self._now = now
         self.operations = 0
         self.rewritten = False
-        self._ahead: dict[str, int] = {}  # milliseconds of a writer's clock before this one
+        # milliseconds of a writer's clock before this one
+        self._ahead: dict[str, int] = {}
         self._fresh: set[str] = set()  # streams that were not known here before
         self.notes: list[str] = []  # about what arrived, for a person to read
 

@@ -124,7 +124,8 @@ def postgres_message(error: BaseException) -> str:
 
 REPLICA_SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 VECTOR_DIMENSION = 384  # of `embeddings.vector`
-REPLICATION_LOCK = 7_461_883_305  # of PostgreSQL's advisory locks: one replication at a time
+# of PostgreSQL's advisory locks: one replication at a time
+REPLICATION_LOCK = 7_461_883_305
 EMBED_BATCH = 256  # records that are embedded in one transaction
 
 
@@ -449,7 +450,8 @@ class ReplicaReader:
         for (record, whole, near), other in zip(seen, across, strict=True):
             if whole is not None or near >= (MIN_NEAR_SIMILARITY if other else least):
                 found.records.append(record)
-        found.records.sort(key=lambda one: not one.exact)  # each part stays in its order
+        # each part stays in its order
+        found.records.sort(key=lambda one: not one.exact)
         return found
 
     def _question_vector(self, text: str, team: str) -> tuple[tuple[str, str] | None, str]:

@@ -232,7 +232,8 @@ SIGNERS_KEY = "gpg.ssh.allowedSignersFile"
 VERIFIED_REFS, INCOMING_REFS = "refs/memoranda/", "refs/incoming/"
 TRANSFER_SECONDS = 600  # for a fetch or a push
 MOST_WRITERS = 2_000
-SHA256_DIGITS = 64  # digits of an object's name, where a repository does not use SHA-1
+# digits of an object's name, where a repository does not use SHA-1
+SHA256_DIGITS = 64
 _GIT_SETTINGS = (
     *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
@@ -261,7 +262,8 @@ class StreamRepository:
         self.path = os.path.join(folder, STREAMS_FOLDER)
         self._refs: dict[str, str] | None = None  # as they were read last
         self._child: subprocess.Popen[bytes] | None = None
-        self.reaching: dict[str, str] = {}  # variables with which git reaches the remote
+        # variables with which git reaches the remote
+        self.reaching: dict[str, str] = {}
         # writers of whose streams not all was taken by the last fetch, and why
         self.refused: dict[str, str] = {}
 

@@ -21,7 +21,8 @@ from store.base.state_files import read_state, state_folder_error, write_state
 from store.team.stream import SharedRecord
 from store.upkeep.optional import TEAM_FILE
 
-WRITERS_ENTRY = "writers"  # kind of entry of the installation: the writer of each memory
+# kind of entry of the installation: the writer of each memory
+WRITERS_ENTRY = "writers"
 TEAM_BUSY_MS = 2_000
 # columns of `streams`, fields of StreamState
 STREAM_COLUMNS = "writer, head, seq, digest, name, at, said, believed, key"

@@ -23,7 +23,8 @@ from store.text.words import (
 # Clocks, parts of a day and dates in figures, in a text without capitals and accents: `18:00`, `9am`,
 # `a las 9 de la mañana`, `esta tarde`, `29/11/2025`, `2025/11/29`, `2026-11`.
 
-DAY_PART_HOURS = (0, 12, 18)  # hours at which the morning, the afternoon and the evening begin
+# hours at which the morning, the afternoon and the evening begin
+DAY_PART_HOURS = (0, 12, 18)
 NIGHT_PART = 2
 
 _YEAR_FIRST = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<mark>[-/.])(?P<one>\d\d?)(?P=mark)(?P<two>\d\d?)")
@@ -145,7 +146,8 @@ def parse_figure_month(text: str) -> datetime | None:
 
 
 EARLIEST_DATE = datetime(1900, 1, 1)
-PREPOSITION_REACH = 24  # characters before a time that may contain its preposition
+# characters before a time that may contain its preposition
+PREPOSITION_REACH = 24
 DAYS_OF_SEVERAL = 5  # days in “the last few days”
 
 _SOME = frozenset("few several some pocos pocas unos unas varios varias algunos algunas".split())
@@ -547,7 +549,8 @@ _BEFORE_LAST = re.compile(
 )
 # prepositions of a time
 _SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
-_INTRODUCED = (  # and which end of the time is meant as the start, and which as the end
+# and which end of the time is meant as the start, and which as the end
+_INTRODUCED = (
     (_SINCE, 0, None),
     (re.compile(r"\b(?:after|despues del?|despues) $"), 1, None),
     (re.compile(r"\b(?:before|prior to|antes del?|antes) (?:the |el |la )?$"), None, 0),
@@ -713,7 +716,8 @@ MAX_TYPED_MOMENT = 40  # characters of a moment in words
 MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday, or a version."
 # a version or a tag → its moment; `` → the last release's; empty where it is not known
 FindRelease = Callable[[str], str]
-_ARTICLES = {"la", "las"}  # before a number also of things, and not only of an hour
+# before a number also of things, and not only of an hour
+_ARTICLES = {"la", "las"}
 _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}

@@ -36,7 +36,8 @@ _SPEAKER = (
 @cache
 def _invisible() -> re.Pattern[str]:
     return re.compile(
-        "[\0-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and newline
+        # control characters except tab and newline
+        "[\0-\x08\x0b-\x1f\x7f-\x9f"
         "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
         "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
         "\ud800-\udfff\U000e0000-\U000e0fff]"

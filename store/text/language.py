@@ -84,7 +84,8 @@ def extract_names(texts: Iterable[str], most: int = MAX_ENTITIES) -> list[str]:
 
 def _find_capitalised_names(text: str) -> list[str]:
     """Return runs of capitalised words, as they are written; see `extract_names`."""
-    runs: list[tuple[list[str], bool]] = []  # the run, and whether it begins a sentence
+    # the run, and whether it begins a sentence
+    runs: list[tuple[list[str], bool]] = []
     for match in _CAPITAL.finditer(text):
         words = match[0].split(" ")
         begins = _START.search(text[max(0, match.start() - 3) : match.start()] or "\n") is not None

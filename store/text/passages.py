@@ -51,7 +51,8 @@ _CODE_LINE = r"""^\s*(?:
     # data
     | "[\w.-]+"\s*:\s | [\w.-]+\s*=\s*["'\[{\d] | [A-Z_][A-Z0-9_]*=\S | [a-z_][\w.-]*:\s*["'\[{\d]
     )"""
-_RULE = r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$"  # between the heads of a table and its rows
+# between the heads of a table and its rows
+_RULE = r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$"
 _COLUMNS = r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S"
 _VALUES = r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$"
 _KEY = r"\s*(?:- )?[a-z_\"'][\w.\"'/-]*:(?:\s|$)"

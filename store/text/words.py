@@ -154,7 +154,8 @@ def is_inflection(one: str, other: str, least: int = 4, ending: int = 2) -> bool
 
 # a word, with the characters that join its parts: `node.js`, `don't`, `v1.2`, `C++`, `ana@example.org`
 WORD_PATTERN = re.compile(r"[^\W_]+(?:[.:'’+#/@-][^\W_]+)*[+#]*")
-LETTERS_PATTERN = re.compile(r"\w+")  # letters and digits alone, as in the full-text index
+# letters and digits alone, as in the full-text index
+LETTERS_PATTERN = re.compile(r"\w+")
 # as LETTERS_PATTERN, but a number with points is one word: 0.28.0, v1.2
 WORD_OR_VERSION_PATTERN = re.compile(r"(?<!\w)[vV]?\d+(?:\.\d+)+(?!\w)|\w+")
 

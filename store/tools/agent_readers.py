@@ -43,7 +43,8 @@ CLAUDE_CODE_DOMAINS = {"user": "personal", "feedback": "preferences", "project":
 _REASON = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 # a link to another file
 _INDEX_ENTRY = re.compile(r"\]\([^()\s]+\.md(?:#[^()\s]*)?\)|\[\[[^\]\n]+\]\]")
-SEARCHED_LINES = 200  # lines of a transcript in which the working folder is looked for
+# lines of a transcript in which the working folder is looked for
+SEARCHED_LINES = 200
 
 
 def claude_projects_folder(machine: Machine) -> str:
@@ -56,7 +57,8 @@ def read_claude_settings(machine: Machine) -> dict[str, object]:
     """Return the person's own settings of Claude Code, empty if there are none. A checkout's settings are never
     read: what it says may not lead to other places."""
     path = os.path.join(os.path.dirname(claude_projects_folder(machine)), "settings.json")
-    return parse_object(read_json_file(os.path.realpath(path), []))  # it may be a link
+    # it may be a link
+    return parse_object(read_json_file(os.path.realpath(path), []))
 
 
 def own_memory_folder(machine: Machine) -> str:

@@ -70,10 +70,13 @@ if TYPE_CHECKING:
 OWN_TOOL = "own"
 OWN_TITLES = {OWN_TOOL: "your own folders"}
 DATABASE_ENDINGS = (".db", ".sqlite")
-UNGUARDED_TOOLS = ("markdown", "obsidian", "okf")  # whose places are a person's own
+# whose places are a person's own
+UNGUARDED_TOOLS = ("markdown", "obsidian", "okf")
 GUARDED_SUFFIX = ".md"
-GUARD_COPY_PREFIX = "memoranda-guard-"  # what the name of a folder for a copy begins with
-COPY_EXPIRY_SECONDS = 3_600  # after which such a folder was left by a process that was killed
+# what the name of a folder for a copy begins with
+GUARD_COPY_PREFIX = "memoranda-guard-"
+# after which such a folder was left by a process that was killed
+COPY_EXPIRY_SECONDS = 3_600
 LARGEST_GUARDED_DATABASE = 200 << 20  # bytes
 LARGEST_GUARDED_FILE = 50 << 20  # of a file of JSON lines
 
@@ -376,7 +379,8 @@ def store_guard_key(place: str, database: str, key: bytes) -> None:
         if stored != key.hex():
             raise _keyring_error("it did not keep it")
     elif not write_state(_key_file(database), key.hex()):
-        delete_state(_key_file(database))  # it would hold for this process alone
+        # it would hold for this process alone
+        delete_state(_key_file(database))
         raise state_folder_error()
 
 

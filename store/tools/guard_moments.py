@@ -246,8 +246,10 @@ def current_ms() -> int:
 
 
 ADDED, REMOVED, REWRITTEN, PASSING = "added", "removed", "rewritten", "changed and changed back"
-TEXT_EDIT = 0  # as what a moment restores: it is a person's own change of a text
-EFFECT_ORDER = (REMOVED, REWRITTEN, ADDED, PASSING)  # in the order of a sentence
+# as what a moment restores: it is a person's own change of a text
+TEXT_EDIT = 0
+# in the order of a sentence
+EFFECT_ORDER = (REMOVED, REWRITTEN, ADDED, PASSING)
 _SELECT_MOMENTS = "SELECT id, tool, first_at, last_at, restores FROM moments"
 
 
@@ -400,7 +402,8 @@ def _read_moment(kept: KeptVersions, row: tuple[Any, ...]) -> GuardMoment:
 GATHER_MS = 1_500  # longest time for which changes are collected
 # … or until nothing changed for this long; stopping takes no longer either
 WATCH_QUIET_MS = 250
-LOOK_EVERY_SECONDS = 60.0  # a look at all, databases too, which are copied to be read
+# a look at all, databases too, which are copied to be read
+LOOK_EVERY_SECONDS = 60.0
 WATCHED_ENDINGS = (GUARDED_SUFFIX, *(f"{name}{part}" for name in DATABASE_ENDINGS for part in DATABASE_PARTS))
 
 

@@ -218,7 +218,8 @@ def _copy_into_database(file: GuardedFile, shown: bytes, wanted: bytes) -> None:
 
 
 _TARGET = re.compile(r"(?P<name>.+):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?")
-RESTORE_QUIET_MS = 2_000  # since the last change of a file, before it is replaced
+# since the last change of a file, before it is replaced
+RESTORE_QUIET_MS = 2_000
 NEW_FILE_MODE = 0o600  # of a file that lines are put into and that is gone
 
 

@@ -125,7 +125,8 @@ def name_texts(texts: Iterable[GuestText]) -> list[GuestText]:
     seen: dict[tuple[int, str], int] = {}
     found = []
     for one in texts:
-        row = one.line if not one.end else 0  # a row of a database has a number that stays
+        # a row of a database has a number that stays
+        row = one.line if not one.end else 0
         seen[row, one.text] = times = seen.get((row, one.text), -1) + 1
         about = "\0".join((one.tool, one.path, str(row), str(one.whole), one.text, str(times)))
         found.append(one._replace(name=sha256(about.encode("utf-8", "surrogateescape")).hexdigest()))
@@ -232,14 +233,16 @@ def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
 def _observation_values(raw: bytes) -> dict[int, tuple[str | None, str | None]]:
     """Return the text and the deletion time of each observation."""
     with closing(apsw.Connection(":memory:")) as connection:
-        connection.deserialize("main", raw[:18] + b"\1\1" + raw[20:])  # its log is folded in
+        # its log is folded in
+        connection.deserialize("main", raw[:18] + b"\1\1" + raw[20:])
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         rows = connection.execute(f"SELECT id, {TEXT_COLUMN}, {DELETED_COLUMN} FROM observations")
         return {row: (text, deleted) for row, text, deleted in rows}
 
 
 OPENCLAW_LISTS = ("MEMORY.md", "USER.md")
-LONGEST_COMPARED_TEXT = 5_000  # lines of a text that is compared with its new form line by line
+# lines of a text that is compared with its new form line by line
+LONGEST_COMPARED_TEXT = 5_000
 _LINE_BREAK = re.compile(rb"\r\n|\r|\n")
 _BULLET_MARKER = re.compile(r" {0,3}[-*+][ \t]+")
 _FILE_LINK = re.compile(r"\]\((?:\./)?(?P<target>[^()\s]+\.md)\)")
@@ -614,7 +617,8 @@ def _word_before(parts: list[str], place: int) -> str:
     return next((part for part in reversed(parts[:place]) if part.strip()), "")
 
 
-GUEST_CONTEXT_LINES = 0  # lines around a change: it is one text, and is to be seen at once
+# lines around a change: it is one text, and is to be seen at once
+GUEST_CONTEXT_LINES = 0
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 

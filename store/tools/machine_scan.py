@@ -209,7 +209,8 @@ _LINK_TARGET = re.compile(_LINK_PATTERN)
 _NAMED_THING = re.compile(
     rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}"
 )  # what two texts must both name to say the same
-_SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")  # code at the beginning is what a text is about
+# code at the beginning is what a text is about
+_SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")
 # a cross before what is not to be done; a sample of how it is written
 _NO_STATEMENT = re.compile(r"^\W{0,3}[\u274c\u2716\u2717\U0001f6ab]|\byour[-_]")
 _UNSPACED_LETTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -346,9 +347,11 @@ def _shorten(text: str) -> str:
 # function is missing if no file of code has its name and a commit once defined it. What was never there is nobody's
 # mistake: a plan, an example.
 
-GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
+# for one project's deleted files, and for each question about a name
+GIT_SECONDS = 5.0
 MOST_SYMBOLS = 40  # names of one project that git is asked about
-CODE_PATHSPEC = ("--", ".", ":(exclude)*.md")  # a text about a function is not the function
+# a text about a function is not the function
+CODE_PATHSPEC = ("--", ".", ":(exclude)*.md")
 BUILD_FOLDERS = frozenset(
     "out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split()
 )

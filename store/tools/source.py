@@ -118,7 +118,8 @@ class MemorySource(NamedTuple):
 # Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written.
 
 LARGEST_TEXT_FILE = 16_000_000  # bytes of a Markdown file, which is read whole
-LARGEST_JSON_DOCUMENT = 512 << 20  # bytes of a JSON document, which is read whole
+# bytes of a JSON document, which is read whole
+LARGEST_JSON_DOCUMENT = 512 << 20
 LONGEST_JSON_LINE = 32 << 20  # bytes of a line
 DEEPEST_FOLDER = 32  # folders
 SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "venv"))
@@ -167,7 +168,8 @@ def read_file_bytes(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_F
         except OSError as error:
             note_unreadable(troubles, path, error)
             return None
-    if len(found) > largest:  # it may have grown since it was opened, or tell no size
+    # it may have grown since it was opened, or tell no size
+    if len(found) > largest:
         troubles.append(ReadTrouble(path, 0, f"it is longer than {largest:,} bytes"))
         return None
     return found
@@ -333,7 +335,8 @@ def parse_foreign_time(value: object) -> str:
 # its log is read and not folded in.
 
 DATABASE_PARTS = ("", "-wal", "-journal")
-COPY_FOLDER_PREFIX = "memoranda-source-"  # what the name of a folder for a copy begins with
+# what the name of a folder for a copy begins with
+COPY_FOLDER_PREFIX = "memoranda-source-"
 COPY_TRIES = 3  # to copy a database that nobody writes meanwhile
 LARGEST_COPIED_DATABASE = 8 << 30  # bytes
 

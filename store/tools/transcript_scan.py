@@ -254,7 +254,8 @@ def _modified_ns(path: str) -> int:
 # Secrets that a report names: what the redactor cuts, without what only looks like one. The redactor cuts in doubt,
 # which does no harm; a report that is wrong is not read again.
 
-LONGEST_MASKED = 24  # characters of a secret that is shown in part, with dots behind it
+# characters of a secret that is shown in part, with dots behind it
+LONGEST_MASKED = 24
 # samples, those of every guide to JWT, AWS and Telegram too; a reference to a vault; the name of a session,
 # `agent:main:telegram:42`; the id of a client of Google
 _SAMPLE_SECRET = re.compile(
@@ -290,7 +291,8 @@ def find_sure_secrets(text: str) -> Iterator[SecretFinding]:
         before = text[max(0, one.start - CONTEXT_CHARACTERS) : one.start]
         if _SAMPLE_SECRET.search(value) or (one.label == _ASSIGNED_LABEL and _is_harmless_key(value, before)):
             continue
-        if one.label == "SERVICE_KEY" and value.isalpha() and value.islower():  # a name
+        # a name
+        if one.label == "SERVICE_KEY" and value.isalpha() and value.islower():
             continue
         if value.startswith("![") or (value.isupper() and "_" in value and not any(map(str.isdigit, value))):
             continue
@@ -330,11 +332,13 @@ def _is_default_password(value: str) -> bool:
 CLEANUP_DAYS = 30
 EXPIRING_DAYS = 7
 DAY_SECONDS = 86_400  # seconds
-SEARCH_BLOCK = 1 << 17  # bytes that are searched at a time; one with a secret is searched again
+# bytes that are searched at a time; one with a secret is searched again
+SEARCH_BLOCK = 1 << 17
 LARGE_SEARCH = 16 << 20  # bytes in all, from which on several processes search
 # file → kind of secret → (its first line, how often it is there)
 SecretCounts = dict[str, dict[str, list[int]]]
-JSON_ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
+# of the same length
+JSON_ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))
 
 
 def claude_cleanup_days(machine: Machine) -> int:

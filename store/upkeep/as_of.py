@@ -139,7 +139,8 @@ def read_past(memory: Memory, moment: PointInTime) -> PastState:
     try:
         # an image that is made from rows in any order, beside a file that may be read-only
         with _temporary_pragma(connection, "foreign_keys", 0), _temporary_pragma(connection, "query_only", 0):
-            with connection:  # one current moment, whatever is written meanwhile
+            # one current moment, whatever is written meanwhile
+            with connection:
                 _fill_past(memory.database, moment.seq)
             return PastState(moment, connection.serialize("past"))
     finally:
@@ -185,7 +186,8 @@ def _fill_past(database: Database, seq: int) -> None:
         )
         same = " AND ".join(f"{name} = ?" for name in key)
         for names_then, rows in held[table].items():
-            if set(key) <= set(names_then):  # it was deleted since: the whole row is known
+            # it was deleted since: the whole row is known
+            if set(key) <= set(names_then):
                 values = [row[: -len(key)] for row in rows]
                 marks = ", ".join("?" * len(names_then))
                 insert = f"INSERT OR REPLACE INTO past.{table}({', '.join(names_then)}) VALUES ({marks})"
@@ -246,7 +248,8 @@ def _show_past(database: Database, past: PastState) -> None:
     create_every_row_view(connection, f"seq <= {now.seq}")
     for table in RECORDED_TABLES:
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM past.{table}")
-    at = f"'{now.at}'"  # a view takes no parameters; this is a time of our own clock
+    # a view takes no parameters; this is a time of our own clock
+    at = f"'{now.at}'"
     for table, select in PAST_JOURNAL.items():
         later = LATER_COLUMNS.get(table, {})
         shown = ", ".join(

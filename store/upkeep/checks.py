@@ -185,7 +185,8 @@ def check_agent_model(visit: CheckContext) -> Iterator[Finding]:
         if not reason.endswith("answers come from the records."):
             reason += " Answers come from the records."
         yield Finding("agent", NOTE, reason, "memoranda config model shows what to do.", "config model")
-    for step in found.steps:  # models that somebody named, and that are not available
+    # models that somebody named, and that are not available
+    for step in found.steps:
         if not step.taken and step.next and step.who in SELECTION_ORDER[:2]:
             yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "config model")
 
@@ -254,7 +255,8 @@ def check_learning(visit: CheckContext) -> Iterator[Finding]:
 # Run before the file is opened, since opening it restricts permissions that were too wide. Nothing here opens a file.
 
 LOW_SPACE = 16 << 20  # bytes of free space below which a warning is shown
-NO_SPACE = 1 << 18  # bytes of free space with which no write can be relied on to succeed
+# bytes of free space with which no write can be relied on to succeed
+NO_SPACE = 1 << 18
 ABANDONED_SECONDS = 3_600  # seconds after which an unfinished file is abandoned
 
 
@@ -733,7 +735,8 @@ def record_label(table: str, key: str) -> str:
 
 # Check times and values: times in the future, a clock that was set back, and values that our own code never writes.
 
-CLOCK_TOLERANCE_MS = 120_000  # milliseconds by which two machines' clocks may differ
+# milliseconds by which two machines' clocks may differ
+CLOCK_TOLERANCE_MS = 120_000
 FAR_AHEAD_MS = 86_400_000  # … and from which on ages are wrong
 # the columns of time of each table; a commit's is its author's clock, and not ours
 CHECKED_TIMES = {

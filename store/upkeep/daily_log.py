@@ -27,7 +27,8 @@ from store.memory import Memory
 from store.records.timeline import SESSION_QUIET_MS
 from store.text.words import reduce_to_one_line
 
-LOG_STATE_KEY = "log"  # in `meta`: since when, and the keys of what was written lately
+# in `meta`: since when, and the keys of what was written lately
+LOG_STATE_KEY = "log"
 LATE_ENTRY_DAYS = 2  # after which what was not written yet is no news
 MOST_LOG_LINES = 500  # lines of one time
 LONGEST_LOG_TEXT = 400  # characters of a line's text
@@ -67,7 +68,8 @@ def write_daily_log(memory: Memory, trouble: Callable[[str], object] | None = No
     if not _new_entries(memory, *_log_state(memory)):
         return 0
     try:
-        with database.write("agent", "log") as write:  # one process appends at a time
+        # one process appends at a time
+        with database.write("agent", "log") as write:
             note_log_folder(write, memory.config)
             since, done = _log_state(memory)
             entries = _new_entries(memory, since, done)[:MOST_LOG_LINES]

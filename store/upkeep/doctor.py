@@ -108,7 +108,8 @@ def parse_wal(data: bytes | memoryview) -> WalContent | None:
             found.append((page, commit, at + FRAME_HEADER_BYTES, sound))
         sums = stored
     while found and not (found[-1][1] and found[-1][3]):
-        found.pop()  # never committed, cut while it was written, or of an earlier round
+        # never committed, cut while it was written, or of an earlier round
+        found.pop()
     size = max(
         (commit for _, commit, _, sound in found if sound), default=0
     )  # pages of the file, as SQLite writes it

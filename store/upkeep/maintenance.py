@@ -107,7 +107,8 @@ def end_broken_off_sessions(memory: Memory) -> int:
         return 0
     newest = memory.turns.newest_session()
     recent = days_before(memory.now, RECOVERY_OFFER_DAYS)
-    for session in found:  # before it is over: a session that is over is not continued
+    # before it is over: a session that is over is not continued
+    for session in found:
         if session.last_at >= recent:
             Summaries(memory.database).summarize_due(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
@@ -130,7 +131,8 @@ def _may_checkpoint(memory: Memory) -> bool:
 # imported where one does: the log of the day, the calls of a model, what was left out of imports.
 
 LOG_STATE_KEY = "log"  # in `meta`, as in `daily_log`
-COMMIT_BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
+# commits of one transaction: some 20 ms, so that no writer waits long
+COMMIT_BATCH = 250
 RENEW_SECONDS = 1.0
 ANSWERS_DAYS = 30  # how long an external writer may retry
 TIPS_KEY = "git.tips"
@@ -296,7 +298,8 @@ def read_new_commits(
     if not lease.acquire():
         return None
     try:
-        seen, seen_boundary = _read_tips(memory)  # again, now that no other process is reading
+        # again, now that no other process is reading
+        seen, seen_boundary = _read_tips(memory)
         # where a shallow clone was deepened, what is below the tips is new too
         listed, lost, missing = _compare_tips(source, tips, seen if boundary == seen_boundary else [], cancelled)
         if cancelled():
@@ -386,7 +389,8 @@ def make_due_backup(memory: Memory, cancelled: IsCancelled = never_cancelled, mo
     if not lease.acquire():
         return None
     try:
-        if not is_backup_due(database):  # it was made while the lease was waited for
+        # it was made while the lease was waited for
+        if not is_backup_due(database):
             return None
         return make_backup(database, scheduled=True, cancelled=keep_renewing(database, lease, cancelled))
     except LeaseLost:

@@ -37,8 +37,10 @@ from store.upkeep.daily_log import write_daily_log
 # application is idle. Results wait in the inbox; without a changed fact since the last time nothing is compared.
 
 MOST_CONSOLIDATIONS = 8  # new proposals of one pass
-MOST_COMPARED_FACTS = 2_000  # of a memory; a larger one is not compared automatically
-_SEEN_FACTS_KEY, _CONSOLIDATED_AT_KEY = "consolidated.facts", "consolidated.at"  # keys of meta
+# of a memory; a larger one is not compared automatically
+MOST_COMPARED_FACTS = 2_000
+# keys of meta
+_SEEN_FACTS_KEY, _CONSOLIDATED_AT_KEY = "consolidated.facts", "consolidated.at"
 
 
 def propose_consolidation(memory: Memory) -> tuple[int, ...]:
@@ -104,7 +106,8 @@ def _is_too_old(hit: Hit, now: str) -> bool:
 
 
 READING_SECONDS = 2.0  # for the turns that wait to be read, at a flush
-SESSIONS_AT_ONCE = 20  # sessions that are over, in one call of `flush_due_sessions`
+# sessions that are over, in one call of `flush_due_sessions`
+SESSIONS_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True)
