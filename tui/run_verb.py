@@ -18,7 +18,6 @@ from store.database.tombstones import is_purge_pending
 from store.memory import Memory
 from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
-from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
 from tui.commands.record_lines import sync_message
 from tui.input.arguments import ParsedArguments, Verb, settle
@@ -44,7 +43,7 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
                 _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
             elif is_purge_pending(memory.database):
                 _catch_up(memory)
-        outcome = dispatch.run_verb(call, verb, given)
+        outcome = call.run(verb, given)
         print_outcome(outcome, as_json)
         if outcome.error:
             print_notice(outcome.error)

@@ -12,15 +12,19 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import Annotated, Any, TypeVar
 
+from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.citations import Citation, cite, list_citations, parse_citation
 from store.base.errors import Declined, ExitStatus, InvalidInput, Purged
 from store.base.location import Location
 from store.base.models import Record, Step, as_json
+from store.base.runtime import require_part
 from store.base.vocabulary import PERSON_ORIGIN
+from store.database.connection import DISK_ERRORS, to_memoranda_error
 from store.memory import Memory
+from store.records.table import take_redactions
 from tui.commands.record_lines import more_line
-from tui.input.arguments import Shown
-from tui.render.lines import format_count
+from tui.input.arguments import ParsedArguments, Shown, Verb
+from tui.render.lines import add_cuts, cuts_notice, format_count
 
 Result = TypeVar("Result")
 Listed = TypeVar("Listed")
@@ -56,6 +60,31 @@ class Call:
         if self.opened is None:
             raise RuntimeError("this verb opens no memory")
         return self.opened
+
+    def run(self, verb: Verb, given: ParsedArguments) -> Outcome:
+        """Run a verb, and say which secrets were cut from what it wrote. Errors of SQLite outside `Database.write` get
+        the messages of those inside. Raise Unsupported if it is of an optional part that is not installed."""
+        if verb.part:
+            require_part(verb.part)
+        try:
+            outcome: Outcome = verb.run(self, **vars(given))
+            if self.first and outcome.message:
+                outcome.message = f"{outcome.message} {self.first}"
+            if self.opened is not None and self.opened.database.cut:
+                cuts = take_redactions(self.opened.database)
+                outcome.data = add_cuts(outcome.data, cuts)
+                if outcome.message:
+                    outcome.message = f"{outcome.message} {cuts_notice(cuts)}"
+                else:
+                    outcome.lines = [*outcome.lines, cuts_notice(cuts)]
+            return outcome
+        except DISK_ERRORS as error:
+            refused = to_memoranda_error(error, self.location.path)
+            # a part may be done
+            refused.next = refused.next.replace("nothing was changed", "then say the same again")
+            raise refused from None
+        finally:
+            self.wait("")
 
     # the records that are meant
 

@@ -32,7 +32,6 @@ from store.search.query_parser import parse_query
 from store.search.results import SearchAnswer, suggest_spellings
 from store.upkeep.as_of import PastMemory, PastState, point_in_time, read_past
 from store.upkeep.maintenance import timeline_repository
-from tui.commands import dispatch
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 from tui.render.details import describe_record, describe_step
@@ -393,7 +392,7 @@ class Engine:
 
         def work(memory: Memory | None) -> Outcome:
             before = memory and memory.database.last_step
-            outcome = dispatch.run_verb(Call(self.location, memory, self.cwd, ask), verb, given)
+            outcome = Call(self.location, memory, self.cwd, ask).run(verb, given)
             outcome.wrote_step = memory is not None and memory.database.last_step != before
             return outcome
 

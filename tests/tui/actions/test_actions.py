@@ -23,7 +23,6 @@ from store.memory import Memory
 from tui.app import Memoranda
 from tui.commands import location as recent_files
 from tui.commands.call import Call
-from tui.commands.dispatch import run_verb
 from tui.input.arguments import UsageError, parse_arguments
 from tui.input.completion import complete_line
 from tui.input.key_table import KEYS, KEYS_BY_ID
@@ -515,7 +514,7 @@ async def test_every_typed_verb_does_what_the_command_line_does(story: Story, tm
                 try:
                     expected = IN_THE_APP.get(verb.name, "")
                     given = parse_arguments(verb.name, verb.arguments, rest)
-                    expected = expected or run_verb(session, verb, given).message
+                    expected = expected or session.run(verb, given).message
                 except MemorandaError as error:
                     refused = str(error)
                 person.app.clear_notifications()

@@ -20,7 +20,6 @@ from store.memory import Memory
 from store.search.fulltext import rebuild_text_index
 from store.upkeep import checks
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
-from tui.commands import dispatch
 from tui.commands.call import Call
 from tui.commands.health import stats_lines
 from tui.input.arguments import parse_arguments
@@ -270,7 +269,7 @@ def run(story: Story, line: str, agreed: list[str]) -> list[str]:
     verb = verb_named(line.split()[0])
     given = parse_arguments(verb.name, verb.arguments, line.split()[1:])
     with story.open(NOON, "app") as memory:
-        outcome = dispatch.run_verb(Call(story.location, memory, str(story.folder), ask), verb, given)
+        outcome = Call(story.location, memory, str(story.folder), ask).run(verb, given)
     return [outcome.message, *outcome.lines]
 
 

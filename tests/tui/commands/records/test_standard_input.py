@@ -11,7 +11,6 @@ from store.base.errors import InvalidInput
 from store.memory import Memory
 from tui import cli
 from tui.commands.call import Call
-from tui.commands.dispatch import run_verb
 from tui.input.arguments import parse_arguments
 from tui.input.verb_table import verb_named
 
@@ -70,4 +69,4 @@ def test_there_is_no_standard_input_in_the_application(memory: Memory) -> None:
     for line in ("remember -", "correct 1 -", "correct P#1 -", "task add -"):
         name, *words = line.split()
         with pytest.raises(InvalidInput, match="no standard input here"):
-            run_verb(call, verb_named(name), parse_arguments(name, verb_named(name).arguments, words))
+            call.run(verb_named(name), parse_arguments(name, verb_named(name).arguments, words))

@@ -14,7 +14,6 @@ from store.doors import connection
 from store.doors.client import CLIENTS
 from tui.commands import agents as doors
 from tui.commands.call import Call, Outcome
-from tui.commands.dispatch import run_verb
 from tui.input.arguments import parse_arguments
 from tui.input.verb_table import find_verb
 
@@ -30,7 +29,7 @@ class Person:
 
     def run(self, line: str) -> Outcome:
         verb, words = find_verb(line.split()) or pytest.fail(line)
-        return run_verb(self.call, verb, parse_arguments(verb.name, verb.arguments, words))
+        return self.call.run(verb, parse_arguments(verb.name, verb.arguments, words))
 
     @property
     def call(self) -> Call:
