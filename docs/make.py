@@ -38,7 +38,7 @@ from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, Key, show_key  # noq
 from tui.input.man_page import manual_page  # noqa: E402
 from tui.input.verb_table import list_verbs  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
-from tui.theme.escape import ascii_table  # noqa: E402
+from tui.theme.glyphs import ascii_table  # noqa: E402
 
 BENCHES = FOLDER.parent / "bench"
 README = FOLDER.parent / "README.md"

@@ -34,9 +34,10 @@ from store.base.location import Location
 from store.config.configuration import load_config, user_settings_path, write_setting
 from store.config.settings import format_suggestion
 from store.database.connection import to_memoranda_error
+from store.text.display import visible
 from tui.desktop.drivers import TerminalDriver
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
-from tui.theme.escape import lacks_glyphs, spoken_table, visible
+from tui.theme.glyphs import lacks_glyphs, spoken_table
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
 from tui.theme.styles import HIGH_CONTRAST, readable_colors
 from tui.widgets.bars import LineView, SaysDefects

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
 from store.base.location import locate
+from store.text.display import visible
 from store.version import __version__
 from tui.cli_output import (
     current_folder,
@@ -34,7 +35,6 @@ from tui.input.verb_table import (
     suggest_verb,
     verbs_about,
 )
-from tui.theme.escape import visible
 
 HELP_WORDS = ("-h", "--help", "help")
 FORMER_PAGES = (["completion"], ["man"])  # are pages of the help

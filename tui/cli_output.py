@@ -12,7 +12,8 @@ import sys
 from store.base.errors import MemorandaError, StorageError
 from store.base.location import locate
 from store.config.configuration import load_config
-from tui.theme.escape import ascii_table, is_ascii_locale, replace_glyphs, visible, visible_lines
+from store.text.display import visible, visible_lines
+from tui.theme.glyphs import ascii_table, is_ascii_locale, replace_glyphs
 
 
 def use_ascii_fallback() -> None:

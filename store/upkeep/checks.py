@@ -54,6 +54,7 @@ from store.librarian.model_selection import SELECTION_ORDER, read_model_status
 from store.memory import Memory
 from store.purge.purge import complete_purge
 from store.search.fulltext import check_text_index
+from store.text.display import format_count
 from store.version import __version__
 
 # The findings of the doctor, and the input of a check.
@@ -96,11 +97,6 @@ class CheckContext(NamedTuple):
     @property
     def database(self) -> Database:
         return self.memory.database
-
-
-def format_count(number: int, noun: str) -> str:
-    """Format how many things there are, with their noun in the singular or the plural."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def join_names(names: list[str], more: bool = False) -> str:

@@ -8,7 +8,7 @@ from support.stories import Story, copy
 
 from store.conversations.turns import NewTurn
 from tui.input.key_table import VIEW_NAMES
-from tui.theme.escape import ascii_table, spoken_table
+from tui.theme.glyphs import ascii_table, spoken_table
 
 SILENT = {chr(code) for code, said in spoken_table().items() if said == " "}
 

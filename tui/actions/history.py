@@ -14,12 +14,12 @@ from store.history.history import HISTORY_KINDS
 from store.memory import Memory
 from store.records.commits import read_moment
 from store.search.lookup import records_by_key
+from store.text.display import format_count
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things, find_among
 from tui.actions.plans import plan_restore, plan_since, plan_undo, plan_undo_all
 from tui.actions.records import offer_record
 from tui.input.key_table import TODAY, key_name
 from tui.lists.record_rows import local_day
-from tui.render.lines import format_count
 from tui.screens.dialogs import Offer
 
 # for an undo of an older change the message includes its age

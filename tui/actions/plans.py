@@ -19,12 +19,13 @@ from store.memory import Memory
 from store.purge.purge import PlannedRecord, PurgePlan
 from store.purge.word_search import RemainingMatch
 from store.search.lookup import kind_of_record
+from store.text.display import format_count
 from store.upkeep.as_of import PointInTime, point_in_time
 from store.upkeep.optional import with_shared_places
 from tui.actions.action import Done
 from tui.commands.privacy import PurgeReport, plan_in_both, run_purge
 from tui.input.key_table import key_name
-from tui.render.lines import KIND_GLYPHS, StyledLine, compare_rows, format_count, origin_name, writer_name
+from tui.render.lines import KIND_GLYPHS, StyledLine, compare_rows, origin_name, writer_name
 from tui.screens.plans import Plan, PlanLine
 
 PLAN_SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}

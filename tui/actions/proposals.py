@@ -10,9 +10,10 @@ from store.base.models import Fact, Proposal
 from store.base.vocabulary import pack_key
 from store.inbox.inbox import DoubtfulProposal, InboxChoice, InboxDecision
 from store.memory import Memory
+from store.text.display import format_count
 from tui.actions.action import Action, ActionScreen, Done, agree, cite_things, open_editor
 from tui.input.key_table import key_name
-from tui.render.lines import format_count, looks_like_order
+from tui.render.lines import looks_like_order
 from tui.render.proposals import MOST_IN_BATCH, add_mistake, parse_batch, related_fact_lines, write_batch
 
 LIKE_AN_ORDER = "like an instruction to agents"

@@ -18,12 +18,13 @@ from store.memory import Memory
 from store.search.lookup import records_by_key
 from store.search.pipeline import searchable_text
 from store.sync.sync import SyncReport
+from store.text.display import format_count
 from store.text.similarity import parse_sentence
 from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, find_among, open_editor, run_verb
 from tui.commands.record_lines import sync_message
 from tui.desktop.programs import open_in_editor
 from tui.input.key_table import ASK
-from tui.render.lines import KIND_GLYPHS, format_count, record_time, summarize_record
+from tui.render.lines import KIND_GLYPHS, record_time, summarize_record
 from tui.screens.dialogs import FormField, Offer
 
 OFFERED = 12  # records offered before a letter is typed

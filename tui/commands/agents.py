@@ -56,11 +56,11 @@ from store.doors.git_hooks import (
 )
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
+from store.text.display import visible
 from tui.browser import INSTALL_HINT
 from tui.commands.call import Call, Outcome, select_fields
 from tui.input.arguments import Shown, UsageError, verb
 from tui.render.details import activity_lines, agent_call_line, injection_line
-from tui.theme.escape import visible
 
 # mcp, agents, pause.
 

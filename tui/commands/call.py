@@ -22,9 +22,10 @@ from store.base.vocabulary import PERSON_ORIGIN
 from store.database.connection import DISK_ERRORS, to_memoranda_error
 from store.memory import Memory
 from store.records.table import take_redactions
+from store.text.display import format_count
 from tui.commands.record_lines import more_line
 from tui.input.arguments import ParsedArguments, Shown, Verb
-from tui.render.lines import add_cuts, cuts_notice, format_count
+from tui.render.lines import add_cuts, cuts_notice
 
 Result = TypeVar("Result")
 Listed = TypeVar("Listed")

@@ -16,11 +16,11 @@ from store.conversations.extraction_queue import retry_given_up
 from store.conversations.turns import LONGEST_TURN
 from store.ingest.runner import IngestReport, ingest_file
 from store.learning.rule_pass import RulePassResult, run_rule_pass
+from store.text.display import agree_verb, format_count
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
 from tui.commands.call import Call, Interrupt, Outcome, select_fields
 from tui.input.arguments import Shown, verb
-from tui.render.lines import agree_verb, format_count
 
 TRANSCRIPT_SUFFIX = ".jsonl"
 # spent on what was imported; the application continues with the rest

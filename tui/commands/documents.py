@@ -15,13 +15,12 @@ from store.base.errors import ExitStatus, InvalidInput, MemorandaError
 from store.base.runtime import require_extension
 from store.database.values import clean_text
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
+from store.text.display import format_count, visible, visible_lines
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
 from tui.commands.call import Call, Interrupt, Outcome, select_fields
 from tui.commands.record_lines import shorten, sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import Shown, verb
-from tui.render.lines import format_count
-from tui.theme.escape import visible, visible_lines
 
 # lines of a question
 QUESTION_LINES = 20

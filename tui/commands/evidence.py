@@ -8,10 +8,10 @@ from typing import Annotated
 
 from store.base.errors import ExitStatus, InvalidInput
 from store.evidence.evidence import BoundEvidence
+from store.text.display import agree_verb, format_count, visible
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import Shown, verb
-from tui.render.lines import EVIDENCE_BADGES, agree_verb, format_count
-from tui.theme.escape import visible
+from tui.render.lines import EVIDENCE_BADGES
 
 BOUND_KINDS = ("fact", "decision")
 # the order in which they are listed

@@ -13,6 +13,7 @@ from store.base.vocabulary import CONFIDENCES, DOMAINS, SCOPES, pack_key
 from store.records.mutes import MUTE_KINDS
 from store.records.table import require_one_of
 from store.records.tags import TAG_TABLES, parse_tags
+from store.text.display import format_count
 from tui.commands.call import (
     EVERY_PROJECT,
     Call,
@@ -24,7 +25,6 @@ from tui.commands.call import (
     parse_reference,
 )
 from tui.input.arguments import Shown, verb
-from tui.render.lines import format_count
 
 Origin = Annotated[str | None, Shown("O")]
 MOVE_SCOPES = ("global", "project")

@@ -25,6 +25,7 @@ from store.parts import PART_PACKAGES
 from store.records.timeline import measure_trends
 from store.search.fulltext import check_text_index, rebuild_text_index
 from store.search.lookup import records_by_key
+from store.text.display import agree_verb, format_count, visible
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
 from store.upkeep.checks import WRONG, CheckProgress, Finding
 from store.upkeep.doctor import examine
@@ -34,7 +35,6 @@ from tui.commands.call import Call, Interrupt, Outcome, select_fields
 from tui.commands.context import draw_bar
 from tui.commands.record_lines import fact_line, keyed_line, shorten
 from tui.input.arguments import Shown, UsageError, verb
-from tui.render.lines import agree_verb, format_count
 from tui.render.metrics import (
     POOR,
     UNKNOWN,
@@ -46,7 +46,6 @@ from tui.render.metrics import (
     tell_trend,
     trends_svg,
 )
-from tui.theme.escape import visible
 
 INDEX_ACTS = ("documents", "rebuild", "download")
 

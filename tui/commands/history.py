@@ -25,13 +25,13 @@ from store.history.restore_plan import PlannedChange, Plans, RestorePlan, cite_r
 from store.memory import Memory
 from store.records.commits import read_moment
 from store.records.timeline import usage_percent
+from store.text.display import agree_verb, format_count, visible
 from store.upkeep.as_of import point_in_time
 from store.upkeep.session_flush import find_related_records, flush_session, is_flush_due
 from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
 from tui.commands.record_lines import shorten, step_line
 from tui.input.arguments import Shown, verb
-from tui.render.lines import JSON_LIST_COLUMNS, agree_verb, format_count, format_list
-from tui.theme.escape import visible
+from tui.render.lines import JSON_LIST_COLUMNS, format_list
 
 # checkpoint, checkpoints.
 

@@ -23,13 +23,12 @@ from store.purge.word_search import RemainingMatch
 from store.records.table import count_redactions, list_redactions
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
+from store.text.display import format_count, visible
 from store.upkeep.as_of import point_in_time
 from store.upkeep.optional import find_sharing, with_shared_places
 from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
 from tui.commands.record_lines import more_line, shorten
 from tui.input.arguments import Shown, verb
-from tui.render.lines import format_count
-from tui.theme.escape import visible
 
 # kinds of places that are files of the person
 PERSON_FILES = ("file", "export")

@@ -1,6 +1,6 @@
 """Format each kind of record as one line of plain text, for the lists of the command line.
 
-Everything printed is escaped once more by `tui.theme.escape` before output; columns are separated by two spaces."""
+Everything printed is escaped once more by `store.text.display` before output; columns are separated by two spaces."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from store.base.citations import cite
 from store.base.clock import format_age, format_local_time
 from store.base.models import Checkpoint, Decision, Fact, GlobalFact, Iteration, Proposal, Record, Step, Task
 from store.base.vocabulary import unpack_key
+from store.text.display import agree_verb, format_count, visible
 from store.text.fence import is_suspicious
 from tui.render.lines import (
     DOUBTFUL_STATES,
@@ -17,14 +18,11 @@ from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
     WARNING_SIGN,
-    agree_verb,
     fact_badge,
-    format_count,
     looks_like_order,
     record_time,
     summarize_record,
 )
-from tui.theme.escape import visible
 
 if TYPE_CHECKING:
     from store.sync.sync import SyncReport

@@ -18,6 +18,7 @@ from store.search.lookup import find_records, get_record, json_with_links, key_o
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
+from store.text.display import format_count, visible
 from store.text.fence import is_suspicious
 from store.upkeep.maintenance import timeline_repository
 from store.upkeep.optional import find_sharing
@@ -25,16 +26,8 @@ from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
 from tui.commands.record_lines import shorten
 from tui.input.arguments import IterationText, verb
 from tui.render.details import describe_record, plain_lines
-from tui.render.lines import (
-    KIND_GLYPHS,
-    WARNING_SIGN,
-    format_count,
-    record_time,
-    summarize_record,
-    writer_name,
-)
+from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, record_time, summarize_record, writer_name
 from tui.render.search_results import densest_mark, group_hits, none_exact_words, score_lines
-from tui.theme.escape import visible
 
 MODEL_LOADING = "the model is being loaded …"
 EXCERPT = 160  # characters of a hit

@@ -59,11 +59,10 @@ from store.librarian.model_selection import (
 )
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
+from store.text.display import agree_verb, format_bytes, format_count, format_seconds, visible
 from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
 from tui.input.arguments import Shown, UsageError, verb
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
-from tui.render.lines import agree_verb, format_count
-from tui.theme.escape import visible
 
 SOURCE_WORDS = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
@@ -465,27 +464,6 @@ def pull_words(far: PullResult, pace: RateMeter, cells: int = PULL_BAR_CELLS) ->
     filled = cells * far.done // far.total
     bar = f"{'▇' * filled}{'░' * (cells - filled)} " if cells else ""
     return bar + "  ".join(words)
-
-
-def format_bytes(number: float) -> str:
-    """Format bytes as `68 B`, `812 MB`, `1.9 GB`."""
-    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= step:
-            few = number / step
-            return f"{few:.1f} {unit}" if few < 10 else f"{few:.0f} {unit}"
-    return f"{number:.0f} B"
-
-
-def format_seconds(number: float) -> str:
-    """Format seconds as `0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
-    if number < 10:
-        return f"{number:.1f} s"
-    whole = round(number)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 # trial

@@ -16,13 +16,13 @@ from store.base.location import is_personal_memory, personal_memory_path
 from store.config.configuration import load_config
 from store.embedding.provider_selection import choose_provider
 from store.memory import Memory
+from store.text.display import format_count, visible
 from store.upkeep.optional import has_shared_records
 from tui.commands.call import Call, Outcome, select_fields
 from tui.commands.documents import show_exchange
 from tui.input.arguments import Shown, verb
-from tui.render.lines import KIND_GLYPHS, format_count
+from tui.render.lines import KIND_GLYPHS
 from tui.render.metrics import format_size
-from tui.theme.escape import visible
 
 try:
     from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice

@@ -17,11 +17,10 @@ from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config, load_config
 from store.database.values import clean_text
 from store.purge.file_eraser import guard_path
+from store.text.display import agree_verb, format_count, visible, visible_lines
 from tui.commands.call import Call, Interrupt, Outcome, Preview, select_fields
 from tui.commands.record_lines import shorten
 from tui.input.arguments import Shown, UsageError, require_text, verb
-from tui.render.lines import agree_verb, format_count
-from tui.theme.escape import visible, visible_lines
 
 try:
     from store.tools import guard_moments, guard_restoring, guests, source_import, transcript_scan

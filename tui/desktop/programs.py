@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SuspendNotSupported
 
+from store.text.display import visible_lines
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
-from tui.theme.escape import visible_lines
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -57,7 +57,7 @@ TERMUX = ClipboardTool(("termux-clipboard-set",), package="termux-api")
 async def copy_to_clipboard(app: App[object], text: str) -> str:
     """Copy a text to the clipboard; return how, in words for a message: "by the terminal (OSC 52) and xclip".
 
-    The escaped form is copied (`tui.theme.escape.plain`), not the record's own characters: a hidden ESC would be
+    The escaped form is copied (`store.text.display.visible`), not the record's own characters: a hidden ESC would be
     executed when pasted into a shell. Line ends stay."""
     shown = visible_lines(text)
     app.copy_to_clipboard(shown)

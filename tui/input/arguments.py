@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from store.base.errors import ExitStatus, MemorandaError
-from tui.theme.escape import visible
+from store.text.display import visible
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")

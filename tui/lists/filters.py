@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from store.search.query_parser import filter_spans
+from store.text.display import visible
 from tui.render.lines import KIND_GLYPHS, writer_name
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 
 # cells of the sign for chips that are folded

@@ -36,6 +36,7 @@ from store.database.database import KEYS_PER_CHUNK, pack_integers
 from store.memory import Memory
 from store.search.lookup import kind_of_record
 from store.search.results import Hit
+from store.text.display import format_count, visible
 from store.text.fence import is_suspicious
 from tui.render.lines import (
     DOUBTFUL_STATES,
@@ -47,14 +48,12 @@ from tui.render.lines import (
     WARNING_SIGN,
     StyledLine,
     fact_badge,
-    format_count,
     looks_like_order,
     record_time,
     summarize_record,
     writer_name,
 )
 from tui.render.search_results import densest_mark
-from tui.theme.escape import visible
 from tui.theme.line_filters import cut_pieces, fit_cells, pieces_width
 
 # Lay out a row of a list: a glyph, a text wrapped on a few lines, a note at the right edge, and a dim second part.

@@ -24,6 +24,7 @@ from store.memory import Memory
 from store.records.facts import FACT_SORTS
 from store.records.table import LoggedRedaction, take_redactions
 from store.search.pipeline import search_for_person
+from store.text.display import format_count, visible
 from store.upkeep.as_of import PointInTime
 from tui.actions.action import AGREED, Action, Done, cite_things
 from tui.actions.plans import plan_purge_of, plan_restore, plan_since, plan_undo, plan_undo_all
@@ -60,11 +61,10 @@ from tui.input.verb_table import (
 from tui.main_screen.places import PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
-from tui.render.lines import LABEL_WIDTH, cuts_notice, format_count, summarize_record
+from tui.render.lines import LABEL_WIDTH, cuts_notice, summarize_record
 from tui.screens.base import KEY_LOOK, HelpScreen, key_pieces
 from tui.screens.dialogs import Chooser, Form, FormField, Offer
 from tui.screens.plans import Plan, PlanScreen
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.inputs import TextEditor
 from tui.workers.engine import ConfirmationNeeded

@@ -17,16 +17,15 @@ from store.base.models import Checkpoint
 from store.exchange.backups import backup_status
 from store.librarian.structured_output import ModelStats, read_model_stats
 from store.sync.sync import SyncReport
+from store.text.display import format_count, visible
 from store.upkeep.daily_log import write_daily_log
 from store.upkeep.maintenance import make_due_backup, offer_recovery, take_due_checkpoint
 from tui.commands.record_lines import sync_message
 from tui.demo import TOUR_STOPS, keep_tour, read_tour, tour_stop
 from tui.input.key_table import fill_in_keys, key_name
 from tui.main_screen.search import SearchingScreen
-from tui.render.lines import format_count
 from tui.screens.base import Application
 from tui.screens.start import FirstStartScreen, model_sentence
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Split
 from tui.workers.engine import Engine

@@ -22,6 +22,7 @@ from store.base.models import Record, Step
 from store.config.configuration import user_settings_path, write_setting
 from store.memory import Memory
 from store.parts import load_attribute
+from store.text.display import visible
 from tui.input.key_table import (
     FACTS,
     FOUND,
@@ -39,7 +40,6 @@ from tui.panes.pane import FIRST_ROWS, Entry, EntryRows, Loaded, Pane, Reading, 
 from tui.render.lines import StyledLine
 from tui.screens.base import ResponsiveScreen
 from tui.screens.dialogs import Chooser, Find, Offer
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
 from tui.widgets.inputs import FIND_HINT, SearchBar

@@ -18,6 +18,7 @@ from store.database.connection import to_memoranda_error
 from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.memory import Memory
+from store.text.display import visible
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole
 from store.upkeep.as_of import PastState
 from tui.commands.location import add_recent
@@ -39,7 +40,6 @@ from tui.panes.ask import Example
 from tui.panes.pane import Entry, View
 from tui.screens.base import forget_startup
 from tui.screens.start import ADOPT_LOOK, ADOPT_WHOLE, AdoptScreen
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Split
 from tui.widgets.preview import Preview

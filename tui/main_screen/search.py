@@ -18,6 +18,7 @@ from store.search.fulltext import FullTextIndex
 from store.search.lookup import get_record
 from store.search.query_parser import query_hints
 from store.search.results import Hit, SearchAnswer, WordMarker
+from store.text.display import visible
 from tui.input.key_table import ASK, key_name
 from tui.input.verb_table import find_verb, is_command
 from tui.lists.filters import (
@@ -47,7 +48,6 @@ from tui.render.search_results import (
     shown_words,
 )
 from tui.screens.base import KEY_LOOK, key_pieces
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells, pieces_width
 from tui.widgets.inputs import SearchBar
 

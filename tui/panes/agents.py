@@ -20,6 +20,7 @@ from store.doors.agent_log import (
 from store.doors.trust import get_pause_end, pause_doors, resume_doors
 from store.memory import Memory
 from store.records.mutes import MUTE_KINDS
+from store.text.display import format_count, visible
 from tui.actions.action import Action, Done
 from tui.actions.plans import plan_undo_all
 from tui.commands.agents import NO_AGENT_YET, injection_title, pause_words
@@ -27,9 +28,8 @@ from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.details import activity_lines, agent_call_line, injection_line
-from tui.render.lines import StyledLine, format_count
+from tui.render.lines import StyledLine
 from tui.screens.plans import Plan
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 
 # maximum calls and texts listed

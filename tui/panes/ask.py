@@ -19,6 +19,7 @@ from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, Considered
 from store.librarian.answer import CitedSentence
 from store.memory import Memory
 from store.search.lookup import get_record
+from store.text.display import format_count, visible
 from store.text.words import count_tokens
 from tui.commands.context import draw_bar, left_out_words, part_name
 from tui.lists.record_rows import (
@@ -33,8 +34,7 @@ from tui.lists.record_rows import (
 )
 from tui.panes.facts import count_facts
 from tui.panes.pane import Entry, Loaded, Pane, Reading
-from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLine, format_count
-from tui.theme.escape import visible
+from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLine
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.model_worker import Exchange
 

@@ -20,6 +20,7 @@ from store.base.errors import Conflict, MemorandaError, NotFound
 from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.memory import Memory
+from store.text.display import format_count, visible
 from store.tools import guard_moments, guard_restoring, guests
 from store.tools.guard_database import open_guard
 from store.tools.guard_moments import GuardedChange, GuardMoment
@@ -36,9 +37,8 @@ from tui.input.key_table import FILES
 from tui.lists.filters import Facet, FacetChoice
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading, View
-from tui.render.lines import StyledLine, format_count
+from tui.render.lines import StyledLine
 from tui.screens.plans import Plan, PlanLine
-from tui.theme.escape import visible
 
 PARTS = WRONG, CHANGES, TEXTS = "wrong", "changes", "texts"
 # moments, alone and above the texts

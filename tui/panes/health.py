@@ -17,6 +17,7 @@ from store.base.clock import format_local_time
 from store.base.errors import MemorandaError
 from store.base.models import Record
 from store.search.lookup import get_record
+from store.text.display import visible
 from store.upkeep.checks import NOTE, OK, WRONG, Finding
 from store.upkeep.doctor import examine
 from store.upkeep.metrics import Measures, measure
@@ -27,7 +28,6 @@ from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.details import describe_record
 from tui.render.lines import StyledLine, summarize_record
 from tui.render.metrics import POOR, UNKNOWN, Figure, MetricSection, figure, metric_sections
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.engine import Engine
 

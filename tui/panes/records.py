@@ -13,6 +13,7 @@ from store.conversations.extraction_queue import count_queued_turns
 from store.inbox.duplicates import find_decision_matches
 from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
+from store.text.display import agree_verb, format_count
 from tui.actions.table import ADD_CHECKPOINT, ADD_DECISION
 from tui.lists.filters import Facet, FacetChoice, counted_choices, writer_facet
 from tui.lists.record_rows import (
@@ -28,7 +29,7 @@ from tui.lists.record_rows import (
 )
 from tui.panes.facts import pack_keys, read_records
 from tui.panes.pane import Loaded, Pane, Reading
-from tui.render.lines import KIND_GLYPHS, agree_verb, format_count
+from tui.render.lines import KIND_GLYPHS
 from tui.theme.line_filters import Piece
 
 # proposals compared with the decisions, newest first; each takes 1 to 2 ms

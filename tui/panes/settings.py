@@ -22,6 +22,7 @@ from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelSt
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
 from store.records.facts import AGEING_DAYS
+from store.text.display import format_seconds, visible
 from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import settings
 from tui.commands.settings import SOURCE_WORDS, default_value, read_config, value_text
@@ -33,7 +34,6 @@ from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.lines import StyledLine, label_row
 from tui.screens.base import Application
 from tui.screens.dialogs import Form, FormField
-from tui.theme.escape import visible
 from tui.theme.line_filters import fit_cells
 from tui.theme.styles import HIGH_CONTRAST
 from tui.workers.engine import Engine
@@ -362,7 +362,7 @@ def model_rows(
     if calls:
         yield Heading("Last calls", "of 24 hours; no model is sent any of it")
     for call in calls:
-        ago, took = format_how_long_ago(now, call.at), settings.format_seconds(call.seconds)
+        ago, took = format_how_long_ago(now, call.at), format_seconds(call.seconds)
         words = f"{ago}  {took}  {settings.call_outcome(call)}"
         sign = ("·", "warning") if call.dropped or call.fallback else ("✓", "added")
         yield ModelRow(f"call {call.id}", call.task, words, settings.model_call_lines(call, now), sign)

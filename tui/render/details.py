@@ -42,6 +42,7 @@ from store.memory import Memory
 from store.records.facts import AGE_STATES, AGEING_DAYS
 from store.search.lookup import PART_QUERIES, find_records, get_records, list_part_ids
 from store.search.pipeline import searchable_text
+from store.text.display import format_count, visible
 from store.text.fence import is_suspicious
 from tui.input.key_table import key_name
 from tui.render.lines import (
@@ -53,7 +54,6 @@ from tui.render.lines import (
     compare_rows,
     event_words,
     fact_badge,
-    format_count,
     format_when,
     heading_of_record,
     indent_text,
@@ -65,7 +65,6 @@ from tui.render.lines import (
 )
 from tui.render.proposals import describe_proposal, proposal_heading
 from tui.render.syntax import color_markdown
-from tui.theme.escape import visible
 
 # Render agents' activity as lines of text.
 

@@ -231,23 +231,6 @@ def writer_name(origin: str) -> str:
     return f"import from {name}" if name and door == "import" else name or origin
 
 
-# Format counts of things, and what is said of them.
-
-
-def format_count(things: int, word: str) -> str:
-    """Return `1 fact`, `3 facts`."""
-    return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
-
-
-def agree_verb(things: int, words: str) -> str:
-    """Return words that begin with a verb in the plural, with the verb in the number of the things: `1 turn
-    waits`, `3 turns wait`."""
-    verb, _, rest = words.partition(" ")
-    if things == 1:
-        verb = "is" if verb == "are" else f"{verb}s"
-    return f"{verb} {rest}" if rest else verb
-
-
 # Report what was redacted from a write: the rules and the places, never a value, and how to allow it.
 
 SHOWN_CUTS = 3

@@ -15,6 +15,7 @@ from store.context.selection import MAX_PROMPT_TOKENS
 from store.conversations.extraction_queue import MOST_ATTEMPTS
 from store.records.facts import AGEING_DAYS
 from store.records.timeline import Trend
+from store.text.display import format_count
 from store.upkeep.metrics import (
     TREND_DAYS,
     ExtractionStats,
@@ -24,7 +25,7 @@ from store.upkeep.metrics import (
     RequestFigures,
     SearchFigures,
 )
-from tui.render.lines import FACT_BADGES, KIND_GLYPHS, format_count
+from tui.render.lines import FACT_BADGES, KIND_GLYPHS
 
 # Render a metric: its name, value, a small chart, its meaning and where to look further.
 

@@ -14,6 +14,7 @@ from store.inbox.duplicates import DecisionMatch, find_decision_matches, find_si
 from store.inbox.inbox import Doubt, InboxChoice
 from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
+from store.text.display import visible
 from tui.render.lines import (
     FACT_BADGES,
     ORDER_WARNING,
@@ -27,7 +28,6 @@ from tui.render.lines import (
     looks_like_order,
     writer_name,
 )
-from tui.theme.escape import visible
 
 SIMILAR_FACTS = 4  # maximum similar facts
 INJECTION_WARNING = f"{ORDER_WARNING}: accept it only if you would write it yourself"

@@ -15,9 +15,9 @@ from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from store.memory import Memory
+from store.text.display import visible
 from tui.lists.record_rows import ListedRows, Row, RowLine, row_lines
 from tui.screens.base import KEY_LOOK, ResponsiveScreen
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, escaped_content
 from tui.widgets.bars import Bar, Field
 from tui.widgets.record_list import RecordList

@@ -15,12 +15,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.memory import Memory
+from store.text.display import format_count, visible
 from tui.input.key_table import PLAN_KEYS, key_name
 from tui.lists.record_rows import NumberedRows, RowLine, row_lines
-from tui.render.lines import StyledLine, format_count
+from tui.render.lines import StyledLine
 from tui.screens.base import HelpedScreen
 from tui.screens.dialogs import Form, FormField
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview

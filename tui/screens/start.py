@@ -19,15 +19,15 @@ from textual.widgets import Static
 from store.base.errors import MemorandaError, NotOurs
 from store.base.location import Location
 from store.memory import Memory
+from store.text.display import format_count, visible
 from store.upkeep import adoption
 from tui.commands.call import Outcome
 from tui.input.arguments import parse_arguments
 from tui.input.key_table import KEYS_BY_ID, key_name
 from tui.input.verb_table import verb_named
-from tui.render.lines import StyledLine, format_count
+from tui.render.lines import StyledLine
 from tui.screens.base import ResponsiveScreen, key_pieces
 from tui.screens.dialogs import Form, FormField
-from tui.theme.escape import visible
 from tui.theme.line_filters import Piece
 from tui.widgets.bars import Bar, SaysDefects, Split
 from tui.widgets.preview import Preview

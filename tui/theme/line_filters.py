@@ -16,7 +16,8 @@ from textual.color import Color
 from textual.content import Content
 from textual.filter import LineFilter
 
-from tui.theme.escape import ascii_table, visible
+from store.text.display import visible
+from tui.theme.glyphs import ascii_table
 
 # Control characters and others with such an effect: bidi, line separators; a lone surrogate would end the writer
 # thread.

@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
-from tui.theme.escape import visible
+from store.text.display import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.theme.styles import combine_looks
 

@@ -27,7 +27,7 @@ from textual.widgets import Input, TextArea
 
 from store.base.errors import MemorandaError
 from store.search.results import SearchAnswer
-from tui.theme.escape import visible
+from store.text.display import visible
 from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Bar, CachedLines, Field, SaysDefects, Split
 from tui.workers.engine import Engine

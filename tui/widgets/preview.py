@@ -28,11 +28,11 @@ from store.base.errors import MemorandaError, NotFound
 from store.base.models import Checkpoint, Chunk, Commit, Proposal, Record, Step, Turn
 from store.search.lookup import get_record, key_of_record
 from store.search.results import WordMarker
+from store.text.display import visible
 from tui.input.key_table import LIST_KEYS
 from tui.render.details import brief_lines, indexed_lines
 from tui.render.lines import StyledLine
 from tui.render.search_results import is_match_style, mark_matches
-from tui.theme.escape import visible
 from tui.theme.line_filters import cut_pieces, fit_cells
 from tui.widgets.bars import CachedLines, LineView, SaysDefects
 from tui.workers.engine import Engine

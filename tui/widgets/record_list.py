@@ -22,8 +22,8 @@ from textual.reactive import reactive
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
+from store.text.display import visible
 from tui.input.key_table import LIST_KEYS
-from tui.theme.escape import visible
 from tui.widgets.bars import LineView
 
 # What a list shows: the snapshot that it asks for rows, and which of them the cursor can select.

@@ -32,6 +32,7 @@ from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.learning.tasks import turn_summarizer
 from store.memory import Memory
 from store.sync.sync import SyncReport
+from store.text.display import visible
 from store.upkeep.as_of import PastState
 from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
@@ -44,7 +45,6 @@ from store.upkeep.maintenance import (
 )
 from store.upkeep.optional import OpenTeam, find_sharing
 from store.upkeep.session_flush import flush_due_sessions
-from tui.theme.escape import visible
 
 Result = TypeVar("Result")
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from store.base.runtime import find_extension
 from store.base.vocabulary import SOURCE_PARTS
 from store.memory import Memory
+from store.text.display import format_count
 from store.upkeep.optional import ForeignMemories, ToolCount
 from tui.input.key_table import key_name
-from tui.render.lines import format_count
 
 MEMORY_MD = "MEMORY.md"
 AGENT_DOCUMENTS = (MEMORY_MD, "CLAUDE.md", "AGENTS.md")

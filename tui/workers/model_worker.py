@@ -29,8 +29,8 @@ from store.librarian.model_selection import (
     why_no_model,
 )
 from store.librarian.structured_output import ModelStats
+from store.text.display import format_count
 from tui.commands.search import MODEL_LOADING, reading_progress
-from tui.render.lines import format_count
 from tui.theme.line_filters import Piece
 from tui.workers.background import Worker
 

@@ -1,6 +1,6 @@
 """Counts in sentences."""
 
-from tui.render.lines import agree_verb, format_count
+from store.text.display import agree_verb, format_count
 
 
 def test_the_verb_goes_with_the_number() -> None:

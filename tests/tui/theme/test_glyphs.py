@@ -14,7 +14,8 @@ from textual.color import Color
 
 import tui
 from store.config.configuration import user_settings_path
-from tui.theme.escape import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs, visible
+from store.text.display import visible
+from tui.theme.glyphs import ascii_table, is_ascii_locale, lacks_glyphs, replace_glyphs
 
 ROOT = Path(tui.__file__).parent.parent
 

@@ -15,7 +15,7 @@ from store.config.configuration import user_settings_path
 from tui.actions.plans import PLAN_SIGNS
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
 from tui.theme import styles
-from tui.theme.escape import ascii_table
+from tui.theme.glyphs import ascii_table
 from tui.theme.line_filters import ColorlessFilter, OwnColorsFilter
 from tui.theme.styles import HIGH_CONTRAST, LEAST_CONTRAST
 from tui.widgets.record_list import RecordList

@@ -1,20 +1,14 @@
-"""Make every character of a record visible: the first of the two layers against hostile text.
+"""How a text of the memory, a number and a path are written for people, on a screen or not.
 
 Text in the memory is untrusted: a web page that an agent read, a commit message, another agent. Terminals execute
 control sequences and readers trust what they see, so nothing that moves the cursor, sets the clipboard, reorders a line
 or is invisible may reach either. Nothing is dropped: hidden characters are shown as marks.
 
-The command line prints through here too and starts fast, so this module imports nothing but `re`."""
+The command line prints through here and starts fast, so this module imports nothing but `re`."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
-from unicodedata import east_asian_width
 
 # Invisible characters for which `str.isprintable` is true: grapheme joiner, Hangul fillers, inherent Khmer vowels,
 # Mongolian selectors, variation selectors (U+FE0F among them: whether it may stay depends on its neighbour).
@@ -83,50 +77,39 @@ def visible_lines(text: str) -> str:
     return visible(text, newlines=True)
 
 
-# ASCII replacements of our glyphs, for fonts and terminal encodings without them.
-
-# of these a screen reader says something of use
-_SPOKEN_SIGNS = "…−“”«‹¿¡⟨⟩×→←↑↓⏎⟦\ufffd"
+# Format counts of things, and what is said of them.
 
 
-@cache
-def ascii_table() -> dict[int, str]:
-    """Return every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width: of
-    glyphs.tsv, a line a replacement."""
-    lines = Path(__file__).with_name("glyphs.tsv").read_text(encoding="utf-8").splitlines()
-    return {ord(glyph): instead for line in lines for instead, glyphs in [line.split("\t")] for glyph in glyphs}
+def format_count(things: int, word: str) -> str:
+    """Return `1 fact`, `3 facts`."""
+    return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
 
 
-@cache
-def spoken_table() -> dict[int, str]:
-    """Return our glyphs for who hears the screen: most are silent, since a word beside them says the same; a cursor, a
-    mark and the state of a task are not."""
-    silent = {code: " " for code in ascii_table() if not chr(code).isalnum() and chr(code) not in _SPOKEN_SIGNS}
-    return silent | str.maketrans({"▸": ">", "✓": "*", "›": ">", "»": ">", "◧": ">", "☑": "x"})
+def agree_verb(things: int, words: str) -> str:
+    """Return words that begin with a verb in the plural, with the verb in the number of the things: `1 turn
+    waits`, `3 turns wait`."""
+    verb, _, rest = words.partition(" ")
+    if things == 1:
+        verb = "is" if verb == "are" else f"{verb}s"
+    return f"{verb} {rest}" if rest else verb
 
 
-def is_ascii_locale(environ: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether the locale explicitly is ASCII; Python would write UTF-8 all the same."""
-    named = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
-    return named.upper() in ("C", "POSIX")
+def format_bytes(number: float) -> str:
+    """Format bytes as `68 B`, `812 MB`, `1.9 GB`."""
+    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= step:
+            few = number / step
+            return f"{few:.1f} {unit}" if few < 10 else f"{few:.0f} {unit}"
+    return f"{number:.0f} B"
 
 
-def lacks_glyphs(environ: Mapping[str, str] = os.environ) -> bool:
-    """Tell whether the locale or the terminal's encoding lacks the glyphs."""
-    stream = sys.__stdout__
-    try:
-        "●◐…".encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return True
-    return is_ascii_locale(environ)
-
-
-def replace_glyphs(error: UnicodeError) -> tuple[str, int]:
-    """Handle an encoding error for `codecs`: replace our glyphs by ASCII of the same width, anything else by `?`."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    letters = [
-        ascii_table().get(ord(char)) or ("??" if east_asian_width(char) in "WF" else "?")
-        for char in error.object[error.start : error.end]
-    ]
-    return "".join(map(str, letters)), error.end
+def format_seconds(number: float) -> str:
+    """Format seconds as `0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
+    if number < 10:
+        return f"{number:.1f} s"
+    whole = round(number)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from tui.theme.escape import visible, visible_lines
+from store.text.display import visible, visible_lines
 from tui.theme.line_filters import StripControls, escaped_content, fit_cells
 
 HOSTILE = [
