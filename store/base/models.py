@@ -480,3 +480,8 @@ def as_json(one: Record | Link | Step | Change | Session) -> dict[str, Any]:
     fields.pop("is_new", None)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields
+
+
+def select_fields(one: object, *names: str) -> dict[str, Any]:
+    """Return some fields of an object for scripts."""
+    return {name: getattr(one, name) for name in names}

@@ -4,10 +4,11 @@ Text in the memory is untrusted: a web page that an agent read, a commit message
 control sequences and readers trust what they see, so nothing that moves the cursor, sets the clipboard, reorders a line
 or is invisible may reach either. Nothing is dropped: hidden characters are shown as marks.
 
-The command line prints through here and starts fast, so this module imports nothing but `re`."""
+The command line prints through here and starts fast, so this module imports no more than `os` and `re`."""
 
 from __future__ import annotations
 
+import os
 import re
 
 # Invisible characters for which `str.isprintable` is true: grapheme joiner, Hangul fillers, inherent Khmer vowels,
@@ -75,6 +76,23 @@ def visible(text: str, newlines: bool = False) -> str:
 def visible_lines(text: str) -> str:
     """Return `text` as the command line prints it: visible, with its newlines."""
     return visible(text, newlines=True)
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """Return a text in one line, with control characters made visible, truncated to `width` cells."""
+    shown = visible(text)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def tilde_path(path: str) -> str:
+    """Return a path with ~ for the home directory."""
+    home = os.path.join(os.path.expanduser("~"), "")
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
+
+
+def home_path(path: str) -> str:
+    """Return a path with ~ for the home directory, escaped."""
+    return visible(tilde_path(path))
 
 
 # Format counts of things, and what is said of them.

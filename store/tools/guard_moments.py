@@ -9,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from store.base.clock import format_local_time, from_ms, utc_now
 from store.base.errors import Busy, InvalidInput, NotFound
+from store.base.models import select_fields
 from store.config.configuration import Config
+from store.text.display import format_count
 from store.tools.guard_database import (
     DATABASE_ENDINGS,
     GUARDED_SUFFIX,
@@ -53,6 +56,23 @@ class LookResult:
     dropped: int = 0
     moments: list[int] = field(default_factory=list)
     troubles: Troubles = field(default_factory=list)
+
+    def describe_files(self) -> str:
+        """Return how many files there are, and of how many tools."""
+        return f"{format_count(self.files, 'file')} of {format_count(self.tools, 'tool')}"
+
+    def describe_first(self) -> str:
+        """Return what the first look found."""
+        if not self.files:
+            return "No memory file of another tool was found on this machine."
+        return f"Kept {self.describe_files()}. From now on every change is kept."
+
+    def as_dict(self, moments: Sequence[GuardMoment]) -> dict[str, object]:
+        return {
+            **select_fields(self, "first", "files", "bytes"),
+            "moments": [one.as_dict() for one in moments],
+            "troubles": [one.as_dict() for one in self.troubles],
+        }
 
 
 class KnownFile(NamedTuple):
@@ -298,6 +318,35 @@ class GuardMoment(NamedTuple):
         """How many files were removed, rewritten, added; without those that are none."""
         found = {what: sum(one.effect == what for one in self.files) for what in EFFECT_ORDER}
         return {what: number for what, number in found.items() if number}
+
+    def describe(self) -> str:
+        """Return the moment in a sentence, as in `M#3  23 files of …`."""
+        number = len(self.files)
+        many = format_count(number, "file")
+        today = format_local_time(utc_now()).rpartition(" ")[0]
+        first, last = (format_local_time(from_ms(at)) for at in (self.first_at, self.last_at))
+        when = first.removeprefix(f"{today} ")
+        last = last.removeprefix(f"{first.rpartition(' ')[0]} ") if last != first else ""
+        when = f"between {when} and {last}" if last else f"at {when}"
+        what = ", ".join(f"{n:,} {word}" if number > 1 else word for word, n in self.effect_counts.items())
+        whose = self.title if self.title.startswith("your") else f"{self.title}'s memory"
+        said = f"{many} of {whose} changed {when}"
+        if self.restores is not None:
+            said = f"You put {many} back to before M#{self.restores} {when}"
+        if self.is_edit:
+            said = f"You changed {many} of {self.title}'s memory {when}"
+        return f"{self.name}  {said}: {what}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "moment": self.name,
+            "tool": self.tool,
+            "first_at": from_ms(self.first_at),
+            "last_at": from_ms(self.last_at),
+            "edited": self.is_edit,
+            "restores": f"M#{self.restores}" if self.restores else None,
+            "files": [{"path": one.file.path, "change": one.effect} for one in self.files],
+        }
 
 
 def parse_moment_number(text: str) -> int:

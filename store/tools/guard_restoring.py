@@ -25,6 +25,7 @@ from store.documents.files import (
 )
 from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets
+from store.text.display import home_path, visible
 from store.tools import guard_moments
 from store.tools.guard_database import (
     GUARD_COPY_PREFIX,
@@ -64,6 +65,36 @@ class DiffLine(NamedTuple):
     sign: str
     before: int
     text: str
+
+
+class ShownChange(NamedTuple):
+    """What becomes of a file, and the lines that differ."""
+
+    path: str
+    effect: str
+    difference: Sequence[DiffLine]
+
+    def describe(self, says: str = "") -> list[str]:
+        """Return the file, what becomes of it as it `says`, and the lines that differ."""
+        lines = [
+            "       …" if one.sign == "…" else f"  {one.sign} {one.before or '':>4} {visible(one.text)}".rstrip()
+            for one in self.difference
+        ]
+        return [f"{home_path(self.path)}  {says}{self.effect}", *lines]
+
+    def as_dict(self) -> dict[str, object]:
+        return {"path": self.path, "change": self.effect, "lines": list(map(list, self.difference))}
+
+
+def preview_changes(several: Sequence[ShownChange]) -> list[str]:
+    """Return what would become of files, each with an empty line after it."""
+    return [line for one in several for line in (*one.describe("would be "), "")]
+
+
+def show_change(kept: KeptVersions, one: GuardedChange) -> ShownChange:
+    """Return what became of a file, with what differs between its versions before and after."""
+    before, after = (version_lines(kept, one.file, at) for at in (one.before, one.after))
+    return ShownChange(one.file.path, one.effect, compare_lines(before, after))
 
 
 def version_lines(kept: KeptVersions, file: GuardedFile, version: int | None) -> list[str]:
@@ -238,6 +269,10 @@ class FileRestore(NamedTuple):
         """What becomes of the file: removed, put back or rewritten."""
         return "removed" if self.wanted is None else "put back" if self.shown is None else "rewritten"
 
+    def show(self, effect: str = "") -> ShownChange:
+        """Return what would become of the file, or, where it is another, the `effect`."""
+        return ShownChange(self.change.file.path, effect or self.effect, self.difference)
+
 
 class GuardRestorePlan(NamedTuple):
     """What a restore would do; `stay` are files that it leaves as they are, each with the reason."""
@@ -245,6 +280,25 @@ class GuardRestorePlan(NamedTuple):
     moment: GuardMoment
     files: tuple[FileRestore, ...]
     stay: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stay_lines(self) -> list[str]:
+        """Why each file that stays does."""
+        return [f"{home_path(path)} stays: {why}." for path, why in self.stay]
+
+    def preview(self) -> list[str]:
+        """Return what would become of the files, and which stay."""
+        again = f", which changed again after {self.moment.name}"
+        shown = [one.show(f"{one.effect}{again if one.again else ''}") for one in self.files]
+        return [*preview_changes(shown), *self.stay_lines]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "moment": self.moment.name,
+            "restored": None,
+            "files": [one.show().as_dict() | {"again": one.again} for one in self.files],
+            "stay": [{"path": path, "why": why} for path, why in self.stay],
+        }
 
 
 class RestoredLines(NamedTuple):

@@ -17,11 +17,13 @@ import apsw
 
 from store.base.clock import from_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.models import select_fields
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
 from store.purge.file_eraser import has_kept_versions
 from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets, replace_findings
+from store.text.display import home_path, visible
 from store.text.words import fold_text
 from store.tools import guard_moments
 from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder
@@ -51,6 +53,7 @@ from store.tools.guard_restoring import (
     DiffLine,
     FileRestore,
     GuardRestorePlan,
+    ShownChange,
     begin_guard_restore,
     compare_lines,
     content_lines,
@@ -81,6 +84,7 @@ from store.tools.source import (
     read_file_bytes,
     stripped_text,
 )
+from store.tools.source_import import get_source
 
 # One text in the memory of another tool, and where in its file it is.
 
@@ -117,6 +121,27 @@ class GuestText(NamedTuple):
     def short(self) -> str:
         """The name as it is shown."""
         return self.name[:SHORT_NAME_DIGITS]
+
+    @property
+    def tool_title(self) -> str:
+        """The name of the tool that keeps it."""
+        return get_source(self.tool).title
+
+    @property
+    def place(self) -> str:
+        """Where it is kept: the file and the line, or the row of a database."""
+        return f"{home_path(self.path)}{':' if self.end else ', observation '}{self.line}"
+
+    def shorten(self, longest: int) -> str:
+        """Return its beginning in a line, without secrets; one that has a title and lines of its own begins with
+        that."""
+        title = f"{self.title}: " if self.title and (self.whole or self.tool == ENGRAM_TOOL) else ""
+        text = visible(" ".join(cut_secrets(f"{title}{self.text}").split()))
+        return text if len(text) <= longest else f"{text[:longest]}…"
+
+    def as_dict(self) -> dict[str, object]:
+        cut = {"title": cut_secrets(self.title), "text": cut_secrets(self.text)}
+        return {**select_fields(self, "name", "tool", "path", "line", "note"), **cut}
 
 
 def name_texts(texts: Iterable[GuestText]) -> list[GuestText]:
@@ -633,6 +658,10 @@ class GuestPlan(NamedTuple):
     def effect_on(self, one: FileRestore) -> str:
         """Return what becomes of a file."""
         return "rewritten" if self.cells else one.effect
+
+    def show_changes(self) -> list[ShownChange]:
+        """Return what would become of each file."""
+        return [one.show(self.effect_on(one)) for one in self.files]
 
 
 def plan_guest_correction(config: Config, machine: Machine, now: int, one: GuestText, text: str) -> GuestPlan:

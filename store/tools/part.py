@@ -8,6 +8,7 @@ from store.base.runtime import Part
 from store.purge.byte_scanner import ByteSearch, split_long_texts
 from store.purge.file_eraser import GUARD_LABEL, GUARD_TABLE, SealedTexts, find_cut_spans
 from store.purge.word_search import PurgedTexts, RemainingMatch
+from store.text.display import tilde_path
 from store.tools.guard_database import (
     KeptContent,
     cut_from_versions,
@@ -57,10 +58,8 @@ def _guard_match(path: str, several: Sequence[KeptContent], words: PurgedTexts) 
         f"a file of {guarded_tool_title(last.file.tool)}"
     )
     note = "the file itself has it too: edit it there" if any(one.now for one in several) else ""
-    home = os.path.join(os.path.expanduser("~"), "")
-    name = f"~/{path.removeprefix(home)}" if path.startswith(home) else path
     return RemainingMatch(
-        f"{GUARD_TABLE}:{name}", GUARD_TABLE, path, what, words.excerpt(last.readable_text), note=note
+        f"{GUARD_TABLE}:{tilde_path(path)}", GUARD_TABLE, path, what, words.excerpt(last.readable_text), note=note
     )
 
 

@@ -15,6 +15,9 @@ from typing import BinaryIO, NamedTuple
 import apsw
 
 from store.base.clock import from_ms
+from store.text.display import home_path
+
+PERMISSION_DENIED = "permission denied"  # as the system says it
 
 
 class FoundDecision(NamedTuple):
@@ -75,11 +78,18 @@ FoundItem = FoundMemory | FoundTurn | FoundDocument
 
 
 class ReadTrouble(NamedTuple):
-    """What could not be read: `line` is 0 for a whole file."""
+    """What could not be read: `line` is 0 for a whole file. Without a path it is what else is to be known."""
 
     path: str
     line: int
     why: str
+
+    def describe(self, says: str) -> str:
+        """Return in a line that the file could not be kept, or read, as it `says`; or what else is to be known."""
+        return f"{says}: {home_path(self.path)}: {self.why}" if self.path else f"Note: {self.why}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {"path": self.path, "why": self.why}
 
 
 Troubles = list[ReadTrouble]

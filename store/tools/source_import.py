@@ -11,6 +11,7 @@ from itertools import islice
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, MemorandaError, NotFound, Purged
+from store.base.models import select_fields
 from store.base.vocabulary import SOURCE_NAMES, SOURCE_PARTS
 from store.database.tombstones import decision_text, make_tombstone_test
 from store.database.values import clean_text
@@ -20,11 +21,13 @@ from store.ingest.runner import DOUBTFUL_ORIGIN, IngestReport, ingest_lines
 from store.memory import Memory
 from store.records.facts import MAX_FACT_CHARACTERS, text_hash
 from store.records.table import require_one_of
+from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.fence import is_suspicious
 from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
 from store.tools.database_readers import DATABASE_SOURCES
 from store.tools.note_readers import NOTE_SOURCES
 from store.tools.source import (
+    PERMISSION_DENIED,
     FoundDocument,
     FoundItem,
     FoundMemory,
@@ -52,6 +55,9 @@ def detect_sources(machine: Machine) -> dict[str, list[str]]:
 
 # Bring in the memory of another tool: seen first, as proposals, with the place that each comes from.
 
+NOTHING_NEW = "Nothing of {} is new here; nothing was changed."
+# troubles that are listed one by one
+LISTED_TROUBLES = 10
 LARGEST_LINE_NUMBER = 999_999_999  # that a citation can name
 PROGRESS_EVERY = 200  # records between two reports of progress
 MEMORY_PART, CONVERSATION_PART = SOURCE_PARTS
@@ -75,6 +81,26 @@ class SourceImportReport:
     turns: int = 0
     sessions: int = 0
     stopped: bool = False
+
+    def describe(self, title: str) -> str:
+        """Return what was brought in of the source `title`, and how to undo it."""
+        number = self.proposed
+        parts = [f"{format_count(number, 'proposal')} {agree_verb(number, 'wait in the inbox')}"] if number else []
+        if self.accepted:
+            parts.append(f"{format_count(self.accepted, 'record')} imported unchanged")
+        if self.turns:
+            parts.append(
+                f"{format_count(self.turns, 'turn')} of {format_count(self.sessions, 'session')} imported"
+            )
+        if not parts and not self.stopped:
+            return NOTHING_NEW.format(title)
+        said = (
+            f"{'Stopped importing' if self.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
+        )
+        if self.steps:
+            *steps, last = [f"`undo {step}`" for step in reversed(self.steps)]
+            said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
+        return f"{said} The same import continues." if self.stopped else said
 
 
 @dataclass(slots=True)
@@ -100,6 +126,41 @@ class SourcePreview:
     @property
     def decisions(self) -> int:
         return sum(one.decision is not None for one in self.fresh)
+
+    def describe(self, limit: int) -> list[str]:
+        """Return the first memories, what is left out and why, what could not be read."""
+        lines = []
+        for one in self.fresh[:limit]:
+            kind = "decision" if one.decision else "fact"
+            name = os.path.basename(one.path)
+            place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
+            lines.append(f"+ {kind:<9} {shorten(clean_text(one.text))}  {visible(place)}")
+        if len(self.fresh) > limit:
+            lines.append(f"… and {len(self.fresh) - limit:,} more; --limit shows them")
+        counts = (
+            (self.secret, "hold a secret, which is cut out"),
+            (self.flagged, "look like instructions to agents"),
+            (self.known, "repeat what is known, was decided on or stands above"),
+            (self.purged, "stay out, as erased here once"),
+            (self.elsewhere + self.turns_elsewhere, "are left out, as of other projects; --all brings them"),
+            (self.long, "are too long for a fact, and left out"),
+        )
+        lines += [f"{number:,} {agree_verb(number, says)}" for number, says in counts if number]
+        if prose := len(self.documents):
+            stays = agree_verb(prose, "stay in place")
+            lines.append(
+                f"{format_count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable"
+            )
+        for bad in self.troubles[:LISTED_TROUBLES]:
+            at = f", line {bad.line:,}" if bad.line else ""
+            lines.append(f"{visible(bad.path)}{at}: {bad.why}")
+        if len(self.troubles) > LISTED_TROUBLES:
+            lines.append(f"… and {len(self.troubles) - LISTED_TROUBLES:,} more that cannot be read")
+        if any(one.why == PERMISSION_DENIED for one in self.troubles):
+            lines.append(
+                "Look at the permissions of what is named, and of the folders above it, then import again."
+            )
+        return lines
 
 
 def this_machine(project: str = "") -> Machine:
@@ -251,6 +312,27 @@ class SourceImport:
             report.turns, report.sessions = turned.added, len(turned.sessions)
         report.stopped = cancelled()
         return report
+
+    def as_dict(self, report: SourceImportReport, limit: int) -> dict[str, object]:
+        """Return what `read_preview` found, at most so many records of it, and what of it was brought in."""
+        found = self.preview
+        return {
+            **select_fields(found, "decisions", "turns", "known", "purged", "long", "flagged", "documents"),
+            **select_fields(report, "steps", "proposed", "stopped"),
+            "source": self.name,
+            "places": self.places,
+            "new": len(found.fresh),
+            "elsewhere": found.elsewhere + found.turns_elsewhere,
+            "secrets": found.secret,
+            "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in found.troubles],
+            "records": [
+                select_fields(one, "path", "line", "created")
+                | {"kind": "decision" if one.decision else "fact", "text": clean_text(one.text)}
+                for one in found.fresh[:limit]
+            ],
+            "taken": report.accepted,
+            "added_turns": report.turns,
+        }
 
     def read_conversations(
         self,

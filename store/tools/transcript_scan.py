@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any, BinaryIO, NamedTuple
@@ -12,10 +12,13 @@ from typing import Any, BinaryIO, NamedTuple
 from store.base.errors import MemorandaError
 from store.base.location import saved_transcripts_folder
 from store.base.state_files import replace_whole_file
+from store.database.values import clean_text
 from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
+from store.text.display import format_count, visible
 from store.tools.agent_readers import list_transcripts, read_claude_settings
 from store.tools.source import (
     LONGEST_JSON_LINE,
+    PERMISSION_DENIED,
     FoundTurn,
     Machine,
     ReadTrouble,
@@ -27,34 +30,28 @@ from store.tools.source import (
 
 # What a scan finds, as plain data.
 
-# kinds of findings, in the order of a report
-DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = (
-    "duplicate",
-    "contradiction",
-    "missing-file",
-    "missing-symbol",
-)
+# kinds of findings
+DUPLICATE, CONTRADICTION = "duplicate", "contradiction"
+MISSING_FILE, MISSING_SYMBOL = "missing-file", "missing-symbol"
 DEAD_LINK, SECRET, INSTRUCTION, CROSS_PROJECT, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
-FINDING_KINDS = (
-    *(
-        SECRET,
-        CONTRADICTION,
-        DUPLICATE,
-        MISSING_FILE,
-        MISSING_SYMBOL,
-        DEAD_LINK,
-        CROSS_PROJECT,
-        INSTRUCTION,
-        EXPIRING,
-    ),
+FINDING_TITLES = {
+    SECRET: "Secrets in clear",
+    CONTRADICTION: "Likely contradictions",
+    DUPLICATE: "Duplicates",
+    MISSING_FILE: "Files that no longer exist",
+    MISSING_SYMBOL: "Functions that no longer exist",
+    DEAD_LINK: "Links of an index to nothing",
+    CROSS_PROJECT: "Memories under another project",
+    INSTRUCTION: "Instructions to agents",
+    EXPIRING: "Conversations about to be deleted",
+}
+UNREAD_TITLE = "Could not be read"
+EXPIRING_ADVICE = (
+    "`memoranda files --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
 )
-KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION, LOADED_LAYER, UNREAD_PART = (
-    "memory",
-    "document",
-    "conversation",
-    "layer",
-    "unread",
-)  # of a list
+# of a list
+KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION = "memory", "document", "conversation"
+LOADED_LAYER, UNREAD_PART = "layer", "unread"
 OLD_DAYS = 180  # of a memory that nobody changed
 # dollars a million tokens that are read: a common price of 2026, to give an idea
 PRICE_PER_MILLION = 3.0
@@ -85,6 +82,20 @@ class SourceInventory(NamedTuple):
     newest: str = ""
     old: int = 0
     unread: int = 0
+
+    def describe(self) -> str:
+        """Return in a line how much the tool keeps, and where."""
+        size = f", {self.bytes / 1_000_000:,.1f} MB" if self.bytes else ""
+        counts = (
+            (self.memories, f"{self.memories:,} {'memory' if self.memories == 1 else 'memories'}"),
+            (self.old, f"{self.old:,} older than half a year"),
+            (self.documents, format_count(self.documents, "document")),
+            (self.conversations, format_count(self.conversations, "conversation") + size),
+            (self.unread, f"{format_count(self.unread, 'part')} cannot be read"),
+        )
+        says = "; ".join(says for number, says in counts if number) or "nothing"
+        more = f" and {len(self.places) - 1} more" if len(self.places) > 1 else ""
+        return f"{self.title:<18}  {says}  ({visible(self.places[0])}{more})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +153,13 @@ class ScanReport:
             return [
                 ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers
             ]
-        if kind in FINDING_KINDS:
+        if kind in FINDING_TITLES:
             return [one for one in self.findings if one.kind == kind]
         return [one for one in self.kept.get(name, ()) if one.kind == kind]
 
     @property
     def counts(self) -> dict[str, int]:
-        return {kind: sum(one.kind == kind for one in self.findings) for kind in FINDING_KINDS}
+        return {kind: sum(one.kind == kind for one in self.findings) for kind in FINDING_TITLES}
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -167,6 +178,81 @@ class ScanReport:
             "troubles": [one._asdict() for one in self.troubles],
             "transcripts": self.transcripts,
         }
+
+    # for people
+
+    @property
+    def all_unread(self) -> bool:
+        """Whether nothing of what was found could be read."""
+        held = any(one.memories or one.documents or one.conversations for one in self.sources)
+        return bool(self.troubles) and not held
+
+    def source_lines(self) -> list[str]:
+        """Return a line for each tool."""
+        found = [one.describe() for one in self.sources]
+        return found or ["No memory of another tool was found on this machine."]
+
+    def _list_wrongs(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the title and the lines of each kind of findings, and of what could not be read."""
+        for kind, title in FINDING_TITLES.items():
+            lines = []
+            for one in self.list_findings(kind):
+                other = f" ({one.other})" if one.other else ""
+                lines.append(visible(f"{one.path}:{one.line}  {clean_text(one.says)}{other}"))
+            yield title, lines
+        places = ((f"{visible(one.path)}{f':{one.line}' if one.line else ''}", one.why) for one in self.troubles)
+        yield UNREAD_TITLE, [f"{place}  {why}" for place, why in places]
+
+    def finding_lines(self, limit: int) -> list[str]:
+        """Return what is wrong by kind, at most `limit` of each."""
+        if not self.findings and not self.troubles:
+            return ["", "Nothing is wrong with them."] if self.sources else []
+        nothing = "Nothing could be read." if self.all_unread else "Nothing is wrong with what was read."
+        lines = [] if self.findings else ["", nothing]
+        for title, found in self._list_wrongs():
+            if found:
+                lines += ["", f"{title}: {len(found):,}", *(f"  {line}" for line in found[:limit])]
+                lines += [f"  {EXPIRING_ADVICE}"] if title == FINDING_TITLES[EXPIRING] else []
+                more = len(found) - limit
+                lines += [f"  … and {more:,} more; --limit shows them"] if more > 0 else []
+        return [*lines, *(f"  {line}" for line in self._unread_advice())]
+
+    def _unread_advice(self) -> list[str]:
+        shut = any(one.why == PERMISSION_DENIED for one in self.troubles)
+        return ["Look at the permissions of these, and of the folders above them."] if shut else []
+
+    def start_lines(self) -> list[str]:
+        """Return what agents load at each start."""
+        if not self.starts:
+            return []
+        lines = ["", "Loaded at each start:"]
+        for start in self.starts:
+            sums = ", ".join(f"{agent} {tokens:,} tokens" for agent, tokens in start.tokens.items())
+            lines.append(f"  {visible(start.folder)}: {sums}")
+            for layer in start.layers:
+                by = f", imported by {layer.by}" if layer.by else ""
+                lines.append(visible(f"    {layer.tokens:>7,}  {layer.path}{by}"))
+        month = sum(start.month_tokens for start in self.starts)
+        if month:
+            dollars = f"{cost_in_dollars(month):,.2f} dollars"
+            lines.append(
+                f"  In 30 days Claude Code loaded some {month:,} tokens of these, {dollars} at"
+                f" {PRICE_PER_MILLION:g} dollars a million."
+            )
+        return lines
+
+    def as_markdown(self) -> Generator[str, None, None]:
+        """Yield the report as Markdown, with every finding."""
+        yield "# Memories on this machine\n\n"
+        yield from (f"- {line}\n" for line in self.source_lines())
+        for title, found in self._list_wrongs():
+            if found:
+                yield f"\n## {title} ({len(found):,})\n\n"
+                yield from (f"- {line}\n" for line in found)
+        yield from (f"- {line}\n" for line in self._unread_advice())
+        if self.starts:
+            yield "\n## Loaded at each start\n\n"
+            yield from (f"- {line.strip()}\n" for line in self.start_lines()[2:])
 
 
 def cost_in_dollars(tokens: int) -> float:
@@ -189,8 +275,18 @@ class SavedTranscripts(NamedTuple):
     troubles: tuple[ReadTrouble, ...]
 
     def as_dict(self) -> dict[str, object]:
-        left = [{"path": one.path, "why": one.why} for one in self.troubles]
+        left = [one.as_dict() for one in self.troubles]
         return {"folder": self.folder, "new": list(self.new), "before": self.before, "troubles": left}
+
+    def describe(self) -> str:
+        """Return what was saved, and where, in a sentence."""
+        if not (self.new or self.before or self.troubles):
+            return "No conversation is about to be deleted."
+        said = [f"Saved {format_count(len(self.new), 'conversation')} to {visible(self.folder)}, without secrets"]
+        said += [f"{self.before:,} {'was' if self.before == 1 else 'were'} saved before"] if self.before else []
+        for one in self.troubles[:1]:
+            said.append(f"{format_count(len(self.troubles), 'one')} could not be saved: {one.why}")
+        return f"{'; '.join(said)}."
 
 
 def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:

@@ -16,6 +16,7 @@ from typing import Annotated
 from store.base.clock import format_local_time, utc_now
 from store.base.errors import Conflict, InvalidInput, NotFound, NotOurs, StorageError
 from store.base.location import checkout_root
+from store.base.models import select_fields
 from store.config.configuration import user_settings_path
 from store.doors.agent_log import (
     Injection,
@@ -58,7 +59,7 @@ from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from store.text.display import visible
 from tui.browser import INSTALL_HINT
-from tui.commands.call import Call, Outcome, select_fields
+from tui.commands.call import Call, Outcome
 from tui.input.arguments import Shown, UsageError, verb
 from tui.render.details import activity_lines, agent_call_line, injection_line
 

@@ -256,11 +256,6 @@ def parse_reference(text: str, *kinds: str) -> Citation:
     return citation
 
 
-def select_fields(one: object, *names: str) -> dict[str, Any]:
-    """Return some fields of an object for scripts."""
-    return {name: getattr(one, name) for name in names}
-
-
 def numbers_of(named: Sequence[Citation]) -> list[int]:
     """Return the ids of records of one kind."""
     return [int(one.target) for one in named]

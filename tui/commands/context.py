@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from store.base.models import as_json
+from store.base.models import as_json, select_fields
 from store.context.builder import Context
 from store.context.selection import ANSWER_TOKENS, ContextPart
 from store.learning.tasks import context_ranker
-from tui.commands.call import Call, Outcome, select_fields
-from tui.commands.record_lines import shorten
+from store.text.display import shorten
+from tui.commands.call import Call, Outcome
 from tui.input.arguments import Shown, verb
 from tui.render.lines import FACT_BADGES, WARNING_SIGN, fact_badge
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
-from store.base.models import as_json
+from store.base.models import as_json, select_fields
 from store.conversations.extraction_queue import retry_given_up
 from store.conversations.turns import LONGEST_TURN
 from store.ingest.runner import IngestReport, ingest_file
@@ -19,7 +19,7 @@ from store.learning.rule_pass import RulePassResult, run_rule_pass
 from store.text.display import agree_verb, format_count
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
-from tui.commands.call import Call, Interrupt, Outcome, select_fields
+from tui.commands.call import Call, Interrupt, Outcome
 from tui.input.arguments import Shown, verb
 
 TRANSCRIPT_SUFFIX = ".jsonl"

@@ -12,13 +12,14 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError
+from store.base.models import select_fields
 from store.base.runtime import require_extension
 from store.database.values import clean_text
 from store.sync.sync import SyncReport, find_movable_parts, is_large_file
-from store.text.display import format_count, visible, visible_lines
+from store.text.display import format_count, shorten, visible, visible_lines
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
-from tui.commands.call import Call, Interrupt, Outcome, select_fields
-from tui.commands.record_lines import shorten, sync_message
+from tui.commands.call import Call, Interrupt, Outcome
+from tui.commands.record_lines import sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import Shown, verb
 

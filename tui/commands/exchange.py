@@ -9,6 +9,7 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, NotFound
+from store.base.models import select_fields
 from store.base.runtime import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
 from store.exchange.backups import (
@@ -22,13 +23,12 @@ from store.exchange.backups import (
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
 from store.history.restore_plan import Plans
-from store.text.display import agree_verb, format_count
+from store.text.display import agree_verb, format_count, shorten
 from store.upkeep.adoption import adopt_as_proposals, adopt_whole, examine_ownership, is_unmarked
 from store.upkeep.session_flush import summarize_ended_sessions
-from tui.commands.call import Call, Outcome, Preview, select_fields
+from tui.commands.call import Call, Outcome, Preview
 from tui.commands.conversations import TRANSCRIPT_SUFFIX, bring_in_conversations
 from tui.commands.history import dry_run_outcome, go_back
-from tui.commands.record_lines import shorten
 from tui.input.arguments import Shown, verb
 from tui.render.lines import cuts_words
 

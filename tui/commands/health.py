@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import store
 from store.base.errors import Conflict, ExitStatus, ForeignFile, InvalidInput, MemorandaError, StorageError
+from store.base.models import select_fields
 from store.base.runtime import IsCancelled, require_part
 from store.doors.connection import examine_agents
 from store.embedding.fastembed import FastEmbed, download_model
@@ -25,15 +26,15 @@ from store.parts import PART_PACKAGES
 from store.records.timeline import measure_trends
 from store.search.fulltext import check_text_index, rebuild_text_index
 from store.search.lookup import records_by_key
-from store.text.display import agree_verb, format_count, visible
+from store.text.display import agree_verb, format_count, shorten, visible
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
 from store.upkeep.checks import WRONG, CheckProgress, Finding
 from store.upkeep.doctor import examine
 from store.upkeep.maintenance import run_maintenance
 from store.upkeep.metrics import measure
-from tui.commands.call import Call, Interrupt, Outcome, select_fields
+from tui.commands.call import Call, Interrupt, Outcome
 from tui.commands.context import draw_bar
-from tui.commands.record_lines import fact_line, keyed_line, shorten
+from tui.commands.record_lines import fact_line, keyed_line
 from tui.input.arguments import Shown, UsageError, verb
 from tui.render.metrics import (
     POOR,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from store.base.citations import Citation, cite, parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.models import Step, as_json
+from store.base.models import Step, as_json, select_fields
 from store.conversations.sessions import Sessions
 from store.history.checkpoint_payload import format_contents
 from store.history.checkpoints import RecoveredCheckpoint
@@ -25,11 +25,11 @@ from store.history.restore_plan import PlannedChange, Plans, RestorePlan, cite_r
 from store.memory import Memory
 from store.records.commits import read_moment
 from store.records.timeline import usage_percent
-from store.text.display import agree_verb, format_count, visible
+from store.text.display import agree_verb, format_count, shorten, visible
 from store.upkeep.as_of import point_in_time
 from store.upkeep.session_flush import find_related_records, flush_session, is_flush_due
-from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
-from tui.commands.record_lines import shorten, step_line
+from tui.commands.call import Call, Ids, Outcome, parse_reference
+from tui.commands.record_lines import step_line
 from tui.input.arguments import Shown, verb
 from tui.render.lines import JSON_LIST_COLUMNS, format_list
 

@@ -16,9 +16,9 @@ from store.learning.tasks import fact_summarizer
 from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
-from store.text.display import agree_verb, format_count
+from store.text.display import agree_verb, format_count, shorten
 from tui.commands.call import Call, Ids, Outcome, count_cited, numbers_of, parse_reference
-from tui.commands.record_lines import more_line, proposal_line, shorten
+from tui.commands.record_lines import more_line, proposal_line
 from tui.input.arguments import Shown, verb
 from tui.render.lines import WARNING_SIGN, looks_like_order
 from tui.render.proposals import decisions_beside

@@ -29,11 +29,11 @@ from store.records.commits import read_moment
 from store.records.facts import AGE_STATES
 from store.records.workflow import OPEN_STATUSES
 from store.search.lookup import records_by_key
-from store.text.display import format_count, visible
+from store.text.display import format_count, shorten, visible
 from store.upkeep.as_of import PastMemory, point_in_time, read_past
 from tui.commands import record_lines
 from tui.commands.call import Call, Outcome
-from tui.commands.record_lines import empty_list_line, entry_line, shorten
+from tui.commands.record_lines import empty_list_line, entry_line
 from tui.input.arguments import IterationText, MomentText, Shown, UsageError, verb
 
 PAST_KINDS = ("facts", "decisions", "tasks")

@@ -10,10 +10,12 @@ from shlex import quote
 from store.base.clock import utc_now
 from store.base.errors import Conflict, ExitStatus, InvalidInput, NotFound
 from store.base.location import Location, locate, locate_new_memory
+from store.base.models import select_fields
 from store.base.state_files import read_state, write_state
 from store.memory import Memory
+from store.text.display import tilde_path
 from store.upkeep.adoption import examine_ownership
-from tui.commands.call import Call, Outcome, select_fields
+from tui.commands.call import Call, Outcome
 from tui.demo import keep_tour
 from tui.input.arguments import UsageError, verb
 
@@ -100,8 +102,7 @@ def recent_label(memory: str) -> str:
         name = os.path.basename(folder)
     else:
         name, folder = os.path.basename(memory), memory
-    home = os.path.expanduser("~")
-    return f"{name}   {'~' + folder.removeprefix(home) if folder.startswith(home + os.sep) else folder}"
+    return f"{name}   {tilde_path(folder)}"
 
 
 @verb("open", opens="nothing")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import ExitStatus, InvalidInput, NotFound
+from store.base.models import select_fields
 from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
 from store.database.tombstones import is_purge_pending
@@ -23,11 +24,11 @@ from store.purge.word_search import RemainingMatch
 from store.records.table import count_redactions, list_redactions
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
-from store.text.display import format_count, visible
+from store.text.display import format_count, shorten, visible
 from store.upkeep.as_of import point_in_time
 from store.upkeep.optional import find_sharing, with_shared_places
-from tui.commands.call import Call, Ids, Outcome, parse_reference, select_fields
-from tui.commands.record_lines import more_line, shorten
+from tui.commands.call import Call, Ids, Outcome, parse_reference
+from tui.commands.record_lines import more_line
 from tui.input.arguments import Shown, verb
 
 # kinds of places that are files of the person

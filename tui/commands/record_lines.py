@@ -10,7 +10,7 @@ from store.base.citations import cite
 from store.base.clock import format_age, format_local_time
 from store.base.models import Checkpoint, Decision, Fact, GlobalFact, Iteration, Proposal, Record, Step, Task
 from store.base.vocabulary import unpack_key
-from store.text.display import agree_verb, format_count, visible
+from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.fence import is_suspicious
 from tui.render.lines import (
     DOUBTFUL_STATES,
@@ -98,12 +98,6 @@ def checkpoint_line(found: Checkpoint) -> str:
     start = f"{found.citation:<6}  {format_local_time(found.created_at):>17}  step {found.seq:<6}"
     extra = f"  ({found.level}, {found.reason}, {found.tokens:,} tokens)" if found.is_automatic else ""
     return f"{start}  {shorten(found.title, 80)}{extra}{'  recovered' if found.recovered_at else ''}"
-
-
-def shorten(text: str, width: int = 60) -> str:
-    """Return a text in one line, with control characters made visible, truncated to `width` cells."""
-    shown = visible(text)
-    return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
 def more_line(rest: int, limit: int) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from store.base.citations import parse_citation, parse_typed_citation, remove_citations
 from store.base.clock import format_local_time
 from store.base.errors import InvalidInput
-from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json
+from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json, select_fields
 from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.librarian import Librarian
@@ -18,12 +18,11 @@ from store.search.lookup import find_records, get_record, json_with_links, key_o
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
 from store.search.results import Hit
-from store.text.display import format_count, visible
+from store.text.display import format_count, shorten, visible
 from store.text.fence import is_suspicious
 from store.upkeep.maintenance import timeline_repository
 from store.upkeep.optional import find_sharing
-from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
-from tui.commands.record_lines import shorten
+from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
 from tui.input.arguments import IterationText, verb
 from tui.render.details import describe_record, plain_lines
 from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, record_time, summarize_record, writer_name

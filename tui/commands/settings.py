@@ -13,6 +13,7 @@ from typing import Annotated
 from store.base.clock import format_how_long_ago
 from store.base.errors import ExitStatus, InvalidInput, ModelFailed, NotFound
 from store.base.location import Location
+from store.base.models import select_fields
 from store.base.state_files import last_state_problem
 from store.config.configuration import (
     Config,
@@ -60,7 +61,7 @@ from store.librarian.model_selection import (
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
 from store.memory import Memory
 from store.text.display import agree_verb, format_bytes, format_count, format_seconds, visible
-from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome, select_fields
+from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
 from tui.input.arguments import Shown, UsageError, verb
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
 

@@ -13,12 +13,13 @@ from store.base.citations import cite
 from store.base.clock import format_local_time
 from store.base.errors import ExitStatus, InvalidInput
 from store.base.location import is_personal_memory, personal_memory_path
+from store.base.models import select_fields
 from store.config.configuration import load_config
 from store.embedding.provider_selection import choose_provider
 from store.memory import Memory
 from store.text.display import format_count, visible
 from store.upkeep.optional import has_shared_records
-from tui.commands.call import Call, Outcome, select_fields
+from tui.commands.call import Call, Outcome
 from tui.commands.documents import show_exchange
 from tui.input.arguments import Shown, verb
 from tui.render.lines import KIND_GLYPHS

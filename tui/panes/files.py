@@ -20,7 +20,7 @@ from store.base.errors import Conflict, MemorandaError, NotFound
 from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.memory import Memory
-from store.text.display import format_count, visible
+from store.text.display import format_count, home_path, visible
 from store.tools import guard_moments, guard_restoring, guests
 from store.tools.guard_database import open_guard
 from store.tools.guard_moments import GuardedChange, GuardMoment
@@ -28,10 +28,18 @@ from store.tools.guests import GuestText, cut_secrets
 from store.tools.machine_scan import scan_machine
 from store.tools.source import ReadTrouble, read_file_bytes
 from store.tools.source_import import this_machine
-from store.tools.transcript_scan import ScanFinding, ScanReport, save_transcripts
+from store.tools.transcript_scan import (
+    EXPIRING,
+    FINDING_TITLES,
+    SECRET,
+    UNREAD_TITLE,
+    ScanFinding,
+    ScanReport,
+    save_transcripts,
+)
 from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import tools
-from tui.commands.tools import FINDING_TITLES, guard_of, guest_line, guest_tool, home_path
+from tui.commands.tools import guard_of
 from tui.desktop import programs
 from tui.input.key_table import FILES
 from tui.lists.filters import Facet, FacetChoice
@@ -173,18 +181,18 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry((at, place), each, draw, partial(describe_finding, each), slow=True)
     if not numbers:
         yield _note("No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes")
-    elif chip in (None, WRONG, FINDING_TITLES["secret"]) and not (report.transcripts or read.searching):
+    elif chip in (None, WRONG, FINDING_TITLES[SECRET]) and not (report.transcripts or read.searching):
         search = partial(_search_conversations, read, report)
         yield _job("Search conversations for secrets", "takes a while", search)
-    paths = [one.path for one in report.list_findings("expiring")]
-    if chip in (None, WRONG, FINDING_TITLES["expiring"]) and paths:
+    paths = [one.path for one in report.list_findings(EXPIRING)]
+    if chip in (None, WRONG, FINDING_TITLES[EXPIRING]) and paths:
         save = partial(_save_conversations, paths)
         yield _job("Save conversations that are about to be deleted", "without secrets", save)
 
 
 def _scan_numbers(report: ScanReport) -> Iterator[ScanNumber]:
     """Yield the numbers of a report, what is wrong first."""
-    for kind, title in (*FINDING_TITLES.items(), ("unread", tools.UNREAD_TITLE)):
+    for kind, title in (*FINDING_TITLES.items(), ("unread", UNREAD_TITLE)):
         if several := report.list_findings(kind):
             yield ScanNumber(kind, "", len(several), title, title)
     for one in report.sources:
@@ -242,7 +250,7 @@ def _search_conversations(read: FilesRead, report: ScanReport, screen: ActionScr
 def _save_conversations(paths: Sequence[str], screen: ActionScreen) -> None:
     def save() -> None:
         saved = save_transcripts(paths)
-        screen.later(screen.say, tools.saved_words(saved), "warning" if saved.troubles else "information")
+        screen.later(screen.say, saved.describe(), "warning" if saved.troubles else "information")
 
     screen.in_background(save, FILES)
 
@@ -262,9 +270,9 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     look, moments = read.changes
     alone = reading.view.get("shows") == CHANGES
     unkept = f", {format_count(len(look.troubles), 'file')} not kept" if look.troubles else ""
-    read.said[CHANGES] = len(moments), f"{tools.count_kept(look)}{unkept}"
+    read.said[CHANGES] = len(moments), f"{look.describe_files()}{unkept}"
     for moment in moments[: SHOWN_MOMENTS if alone else NEWEST_MOMENTS]:
-        name, _, title = tools.moment_title(moment).partition("  ")
+        name, _, title = moment.describe().partition("  ")
         draw = _draw(title, [(f"{name:<6} ", "cite")], look="bold")
         more = partial(describe_change, moment, moment.files[:COMPARED_FILES])
         yield Entry((name, 0), ChangedFile(moment), draw, more, slow=True)
@@ -276,7 +284,7 @@ def _read_changes(reading: Reading, read: FilesRead) -> Iterator[Entry]:
             yield Entry((name, one.number), ChangedFile(moment, one), draw, more, slow=True)
     if not moments:
         yield _note(NOT_CHANGED)
-    yield from (_note(line, "warning") for line in tools.trouble_lines("Not kept", look.troubles))
+    yield from (_note(one.describe("Not kept"), "warning") for one in look.troubles)
 
 
 def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list[StyledLine]:
@@ -285,18 +293,20 @@ def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list
     try:
         with open_guard() as kept:
             for one in files:
-                title = f"{home_path(one.file.path)}  {one.effect}"
-                lines += difference_lines(title, tools.compare_versions(kept, one))
+                lines += difference_lines(guard_restoring.show_change(kept, one))
     except MemorandaError as error:
         return [[(visible(str(error)), "warning")]]
     more = len(moment.files) - COMPARED_FILES if len(files) == COMPARED_FILES else 0
     return [*lines, [(f"… and {format_count(more, 'more file')}", "dim")]] if more else lines
 
 
-def difference_lines(title: str, lines: Sequence[guard_restoring.DiffLine]) -> list[StyledLine]:
-    """Return a file's name and what differs in it."""
-    shown = [[(f"{one.sign} {one.before or '':>4} {visible(one.text)}", DIFF_LOOKS[one.sign])] for one in lines]
-    return [[(title, "title")], *shown, []]
+def difference_lines(change: guard_restoring.ShownChange, says: str = "") -> list[StyledLine]:
+    """Return a file, what becomes of it as it `says`, and what differs in it."""
+    shown = [
+        [(f"{one.sign} {one.before or '':>4} {visible(one.text)}", DIFF_LOOKS[one.sign])]
+        for one in change.difference
+    ]
+    return [[(f"{home_path(change.path)}  {says}{change.effect}", "title")], *shown, []]
 
 
 # The texts, each in its tool's own file.
@@ -319,23 +329,23 @@ def _read_texts(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry(one.name, one, partial(_text_lines, one), partial(describe_text, one))
     if not texts:
         yield _note(f"Nothing has the words “{words}”." if words and every else tools.NO_GUEST_TEXTS)
-    yield from (_note(line, "warning") for line in tools.trouble_lines("Not read", troubles))
+    yield from (_note(one.describe("Not read"), "warning") for one in troubles)
 
 
 READERS = {WRONG: _read_wrong, CHANGES: _read_changes, TEXTS: _read_texts}
 
 
 def _text_lines(one: GuestText, width: int) -> list[RowLine]:
-    head = [(f"{guest_tool(one):<12} ", "cite")]
-    return row_lines(head, guest_line(one, LONGEST_LISTED), "", [(visible(one.note), "dim")], width)
+    head = [(f"{one.tool_title:<12} ", "cite")]
+    return row_lines(head, one.shorten(LONGEST_LISTED), "", [(visible(one.note), "dim")], width)
 
 
 def describe_text(one: GuestText) -> list[StyledLine]:
     """Return a text in full, without secrets, and where it is."""
     title = visible(cut_secrets(one.title))
     about = visible(" · ".join(filter(None, (one.note, one.short))))
-    lines: list[StyledLine] = [[(guest_tool(one), "cite"), (f"  {title}", "title"), (f"  {about}", "dim")]]
-    lines += [[(tools.guest_place(one), "dim")], []]
+    lines: list[StyledLine] = [[(one.tool_title, "cite"), (f"  {title}", "title"), (f"  {about}", "dim")]]
+    lines += [[(one.place, "dim")], []]
     return [*lines, *([(visible(line), "")] for line in cut_secrets(one.text).split("\n"))]
 
 
@@ -346,7 +356,7 @@ def correct_text(screen: ActionScreen, things: Sequence[Any]) -> None:
     if visible(flat) != flat or "⏎" in flat:
         open_editor(screen, things)
     else:
-        label = f"correct it in {guest_tool(one)}'s own file"
+        label = f"correct it in {one.tool_title}'s own file"
         screen.edit_text(label, text, partial(_show_correction, screen, one), "shows the change")
 
 
@@ -402,8 +412,7 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     plan = guard_restoring.plan_guard_restore(*guard_of(memory.location), number, path)
     before = f"before {plan.moment.name}"
     if not plan.files:
-        stay = " ".join(f"{home_path(path)} stays: {why}." for path, why in plan.stay)
-        raise Conflict(f"Nothing to put back: it is as it was {before}.", stay)
+        raise Conflict(f"Nothing to put back: it is as it was {before}.", " ".join(plan.stay_lines))
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         some = tuple(one for one in plan.files if one.change.file.path in chosen)
@@ -435,7 +444,7 @@ def _plan_line(one: guard_restoring.FileRestore, effect: str, stays: str = "", w
     name = home_path(path)
     sign = SIGNS.get(effect, ("~ ", "dim"))
     note = "changed again since" if one.again else ""
-    shown = difference_lines(f"{name}  would be {effect}", one.difference)
+    shown = difference_lines(one.show(effect), "would be ")
     return PlanLine(path, name, effect, note, sign, describe=lambda chosen: shown, stays=stays, warned=warned)
 
 

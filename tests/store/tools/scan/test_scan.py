@@ -13,7 +13,7 @@ from store.base.clock import to_ms, utc_now
 from store.tools import transcript_scan
 from store.tools.machine_scan import paths_mentioned, scan_machine
 from store.tools.source import Machine
-from store.tools.transcript_scan import FINDING_KINDS, ScanReport
+from store.tools.transcript_scan import FINDING_TITLES, ScanReport
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
 
@@ -84,7 +84,7 @@ def home(tmp_path: Path) -> Home:
 def test_a_machine_without_anything(tmp_path: Path) -> None:
     report = scan_machine(Machine(str(tmp_path)), utc_now(), str(tmp_path))
     assert (report.sources, report.findings, report.starts, report.troubles) == ([], [], [], [])
-    assert report.counts == dict.fromkeys(FINDING_KINDS, 0)
+    assert report.counts == dict.fromkeys(FINDING_TITLES, 0)
 
 
 def test_no_byte_is_changed(home: Home, tmp_path: Path) -> None:
