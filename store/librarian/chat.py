@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
+from store.text.display import format_bytes, format_seconds
 from store.text.words import count_tokens, read_language_file
 
 if TYPE_CHECKING:
@@ -748,6 +749,9 @@ RESUME_HINT = "Pull it again: it continues where it stopped."
 MAX_SERVER_MESSAGE = 160  # characters of a server's message that are shown
 
 
+PULL_BAR_CELLS = 20  # cells
+
+
 class PullResult(NamedTuple):
     """Progress of a pull: the server's status text, bytes `done` of `total`; both 0 until the size is known."""
 
@@ -855,3 +859,19 @@ class RateMeter:
         """Seconds to the end at this rate; None while the rate is not known."""
         rate = self.rate
         return (self._total - self._seen[-1][1]) / rate if rate else None
+
+    def describe(self, far: PullResult, cells: int = PULL_BAR_CELLS) -> str:
+        """Return progress as `▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a total, as the
+        current step."""
+        if not far.total:
+            return far.status
+        words = [f"{100 * far.done // far.total:>3} %", f"{format_bytes(far.done)} of {format_bytes(far.total)}"]
+        if far.done == far.total:
+            words.append(far.status)
+        if self.rate:
+            words.append(f"{format_bytes(self.rate)}/s")
+        if self.seconds_left:
+            words.append(f"{format_seconds(self.seconds_left)} left")
+        filled = cells * far.done // far.total
+        bar = f"{'▇' * filled}{'░' * (cells - filled)} " if cells else ""
+        return bar + "  ".join(words)

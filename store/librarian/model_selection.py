@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from math import inf
@@ -16,9 +17,11 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from store.base.errors import ModelFailed
+from store.base.models import select_fields
 from store.base.runtime import DISABLED_PARTS_VARIABLE, IsCancelled, is_part_disabled, never_cancelled
 from store.config.configuration import Config
 from store.librarian.chat import (
+    LOCAL_HOSTS,
     ChatClient,
     ChatRequest,
     DeadlineCall,
@@ -27,6 +30,7 @@ from store.librarian.chat import (
     breaker_of,
     failure_of_error,
     failure_of_status,
+    get_host_name,
     get_server_address,
     get_written_address,
     is_openai_server,
@@ -34,9 +38,11 @@ from store.librarian.chat import (
     make_server_failure,
     name_server,
     parse_figure,
+    shorten_address,
     shut_down_socket,
     split_address,
 )
+from store.text.display import format_bytes, format_count, format_seconds, visible
 from store.text.fence import strip_invisible
 
 # State of the model server: version, models, which of them are loaded.
@@ -78,6 +84,17 @@ class InstalledModel(NamedTuple):
         """Whether it can answer questions on this server: not remote, and not for vectors only."""
         return not self.remote and not any(part in self.name.lower() for part in _NO_CHAT_NAMES)
 
+    def describe(self) -> str:
+        """Describe it in a few words."""
+        words = [format_bytes(self.size) if self.size else "", f"{self.parameters} {self.quantization}".strip()]
+        if self.remote:
+            words.append("runs on other machines: no text is sent there")
+        elif not self.can_chat:
+            words.append("for vectors only")
+        elif self.loaded:
+            words.append("in memory")
+        return "  ".join(filter(None, words))
+
 
 class ServerInfo(NamedTuple):
     """The state of the server; `trouble` is why it could not be read, None where it answered."""
@@ -90,6 +107,12 @@ class ServerInfo(NamedTuple):
     def find_model(self, name: str) -> InstalledModel | None:
         """Return the model of this name, with or without `:latest`; None if the server has none."""
         return _find_installed(self.models, name)
+
+    @property
+    def lacks_ollama(self) -> bool:
+        """Whether no Ollama was found on this machine, where it was looked for."""
+        absent = self.trouble is not None and self.trouble.kind == "absent"
+        return absent and get_host_name(self.address) in LOCAL_HOSTS and not is_openai_server(self.address)
 
 
 def _find_installed(models: Sequence[InstalledModel], name: str) -> InstalledModel | None:
@@ -191,6 +214,18 @@ MODEL_FAMILY = "qwen2.5"
 MODEL_SWITCH = "agent"  # value in MEMORANDA_WITHOUT
 SELECTION_ORDER = (f"${MODEL_VARIABLE}", "agent.model", MODEL_FAMILY, "any", "rules")
 """Where the name of the model comes from, in order; the first with an available model is taken."""
+MODEL_MODES = {
+    "fast": "asked after an answer only, and never waited for",
+    "smart": "asked before an answer too, for agent.seconds at most",
+    "off": "no model: answers come from the records",
+}
+INSTALL_OLLAMA = (
+    ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
+    ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
+    ("macOS", "brew install ollama && brew services start ollama"),
+)
+"""How to install Ollama, by platform."""
+WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts need no model."
 
 
 class SelectionStep(NamedTuple):
@@ -201,6 +236,9 @@ class SelectionStep(NamedTuple):
     taken: bool
     reason: str
     next: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.next}".strip()
 
 
 def open_selected_model(
@@ -259,7 +297,7 @@ def why_no_model(config: Config, *, ends: bool = False) -> str:
     the process `ends`; empty where no server answers, no model is installed here and nobody ever named a model."""
     disabled = why_model_disabled(config)
     if disabled is not None:
-        return f"{disabled.reason} {disabled.next}".strip()
+        return str(disabled)
     tripped = breaker_of(get_server_address(config)).why_open(ends=ends)
     if tripped is None or (tripped.kind == "absent" and not _is_model_expected(config)):
         return ""
@@ -362,6 +400,75 @@ class ModelStatus(NamedTuple):
         """The step that selected it."""
         return next(step for step in self.steps if step.taken)
 
+    @property
+    def headline(self) -> str:
+        """Which model is used, as a sentence."""
+        if not self.model:
+            return "No model is asked: answers come from the records."
+        ready = self.state == "ready"
+        state = "in memory, and answers at once" if ready else "cold: it is loaded when it is asked first"
+        return f"{self.model} is asked, {self.mode}; it is {state}."
+
+    @property
+    def server(self) -> str:
+        """The server, and whether it responds."""
+        look = self.look
+        if look.trouble is not None:
+            return look.trouble.message
+        if not (look.version or look.models):
+            return self.chosen_step.reason
+        return f"{name_server(look.address)} {look.version}".strip() + f" at {shorten_address(look.address)}"
+
+    def describe(self) -> list[str]:
+        """Return the choice, the server, and the available models, in lines."""
+        lines = [self.headline, self.server, ""]
+        width = max(len(step.who) for step in self.steps)
+        lines += [f"{'✓' if step.taken else '·'} {step.who:<{width}}  {step}" for step in self.steps]
+        if models := self.look.models:
+            widest = max(len(one.name) for one in models)
+            signs = ["●" if one.name == self.model else "○" for one in models]
+            named = zip(signs, models, strict=True)
+            lines += ["", *(f"{sign} {one.name:<{widest}}  {one.describe()}" for sign, one in named)]
+        if self.look.lacks_ollama:
+            lines += ["", *(f"{name:<8}{line}" for name, line in install_steps()), "", WORKS_WITHOUT_MODEL]
+        return [visible(line) for line in lines]
+
+    def describe_choice(self, config: Config, setting: str, value: str) -> str:
+        """Return the effect of a setting's new value in a sentence."""
+        now = config.find_value(setting)
+        if now is not None and now.value != value:
+            said = now.value or "nothing"
+            return f"{setting} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."
+        if setting == "agent.mode":
+            return f"The agent's model is {value} now: {MODEL_MODES[value]}."
+        if self.model == value or not (value or self.look.trouble):
+            return self.headline
+        first = self.steps[0] if self.steps[0].taken else self.steps[min(1, len(self.steps) - 1)]
+        why = self.look.trouble.message if self.look.trouble is not None else first
+        return f"agent.model is {value or 'empty'} now. {why} {self.headline}"
+
+    def as_dict(self) -> dict[str, object]:
+        trouble, models = self.look.trouble, self.look.models
+        return {
+            "model": self.model or None,
+            "state": self.state,
+            "mode": self.mode,
+            "address": self.look.address,
+            "version": self.look.version or None,
+            "trouble": trouble and select_fields(trouble, "kind", "message", "next"),
+            "order": [step._asdict() for step in self.steps],
+            "installed": [
+                select_fields(one, "name", "size", "parameters", "quantization", "loaded") for one in models
+            ],
+        }
+
+
+def install_steps() -> tuple[tuple[str, str], ...]:
+    """Return (where to run it, the command) for each step that installs or starts Ollama on this machine."""
+    if which("ollama"):
+        return (("Start it", "ollama serve"),)
+    return INSTALL_OLLAMA[::-1] if sys.platform == "darwin" else INSTALL_OLLAMA
+
 
 def read_model_status(config: Config, seconds: float = SERVER_REPLY_SECONDS) -> ModelStatus:
     """Read the server's state and select a model. Never raises.
@@ -409,6 +516,25 @@ class ProbeResult(NamedTuple):
     def is_cold(self) -> bool:
         """Whether the model had to be loaded first."""
         return self.loading >= MIN_COLD_SECONDS
+
+    def describe(self) -> list[str]:
+        """Return its duration, the model's speed, and its answer, in lines."""
+        rate = f", {self.rate:.0f} a second" if self.rate else ""
+        tokens = format_count(self.tokens, "token")
+        lines = [f"{self.model} answers: {tokens} in {format_seconds(self.seconds)}{rate}."]
+        if self.is_cold:
+            took = f"It was cold, and took {format_seconds(self.loading)} of that to be loaded"
+            lines.append(f"{took}; the next answers come at once.")
+        return [*lines, f"“{self.answer}”"]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **select_fields(self, "model", "answer", "tokens"),
+            "seconds": round(self.seconds, 3),
+            "loading": round(self.loading, 3),
+            "cold": self.is_cold,
+            "per_second": self.rate and round(self.rate, 1),
+        }
 
 
 def probe_model(

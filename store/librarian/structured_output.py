@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from store.base.clock import days_before
+from store.base.clock import days_before, format_how_long_ago
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.librarian import model_selection
 from store.librarian.chat import ChatMessage, ChatModel
+from store.text.display import agree_verb, format_count, format_seconds
 from store.text.fence import make_harmless, strip_invisible
 from store.text.words import shorten_to_tokens
 
@@ -52,6 +53,23 @@ class LoggedCall(NamedTuple):
     answer: str
     dropped: str = ""
     fallback: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """What became of its answer, in a few words."""
+        if self.fallback and self.dropped:
+            return f"{self.dropped.rstrip('.')}; instead: {self.fallback}"
+        if self.fallback:
+            return f"instead: {self.fallback}"
+        return self.dropped or "used"
+
+    def describe(self, now: str) -> list[str]:
+        """Return all of it, in lines."""
+        ago, took = format_how_long_ago(now, self.at), format_seconds(self.seconds)
+        lines = [f"{self.task}, {self.model}, {ago}, {took}"]
+        lines += [f"Dropped: {self.dropped}"] if self.dropped else []
+        lines += [f"Used instead: {self.fallback}."] if self.fallback else []
+        return [*lines, "", *(self.answer.splitlines() or ["No answer came."])]
 
 
 def note_last_call(write: Transaction, task: str, column: str, text: str) -> None:
@@ -93,6 +111,17 @@ class ModelStats(NamedTuple):
     asked: int = 0
     by_rule: int = 0
     working: bool = False
+
+    def describe(self) -> str:
+        """Return the numbers in a sentence; empty if the model was never called and nothing waits for it."""
+        words = {
+            f"asked {format_count(self.asked, 'time')} for this memory": self.asked,
+            f"answered from the records instead {format_count(self.by_rule, 'time')}": self.by_rule,
+            f"the last answer took {format_seconds(self.seconds or 0)}": self.seconds is not None,
+            f"{format_count(self.queued, 'turn')} {agree_verb(self.queued, 'wait for it')}": self.queued,
+        }
+        said = ", ".join(word for word, is_known in words.items() if is_known)
+        return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def count_model_call(

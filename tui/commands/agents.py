@@ -18,21 +18,8 @@ from store.base.errors import Conflict, InvalidInput, NotFound, NotOurs, Storage
 from store.base.location import checkout_root
 from store.base.models import select_fields
 from store.config.configuration import user_settings_path
-from store.doors.agent_log import (
-    Injection,
-    get_injection,
-    list_agent_activity,
-    list_agent_calls,
-    list_injections,
-)
-from store.doors.client import (
-    CLIENTS,
-    SCOPE_LOCAL,
-    AgentClient,
-    ClientPlace,
-    hook_program,
-    write_claude_plugin,
-)
+from store.doors.agent_log import Injection, get_injection, list_agent_activity, list_agent_calls, list_injections
+from store.doors.client import CLIENTS, SCOPE_LOCAL, AgentClient, ClientPlace, hook_program, write_claude_plugin
 from store.doors.config_edit import EditBlocked
 from store.doors.connection import (
     ConnectionPlan,

@@ -14,16 +14,7 @@ from store.records.mutes import MUTE_KINDS
 from store.records.table import require_one_of
 from store.records.tags import TAG_TABLES, parse_tags
 from store.text.display import format_count
-from tui.commands.call import (
-    EVERY_PROJECT,
-    Call,
-    Id,
-    Ids,
-    Outcome,
-    Text,
-    numbers_of,
-    parse_reference,
-)
+from tui.commands.call import EVERY_PROJECT, Call, Id, Ids, Outcome, Text, numbers_of, parse_reference
 from tui.input.arguments import Shown, verb
 
 Origin = Annotated[str | None, Shown("O")]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from shutil import which
 from time import monotonic
 from typing import Annotated
 
@@ -37,30 +36,18 @@ from store.config.settings import (
     find_setting,
     format_suggestion,
 )
-from store.librarian.chat import (
-    LOCAL_HOSTS,
-    ModelPuller,
-    PullResult,
-    RateMeter,
-    get_host_name,
-    get_server_address,
-    is_openai_server,
-    name_server,
-    shorten_address,
-)
+from store.librarian.chat import ModelPuller, RateMeter, get_server_address
 from store.librarian.librarian import TrialResult, count_trial_questions, run_trial
 from store.librarian.model_selection import (
+    MODEL_MODES,
     USUAL_MODEL,
-    InstalledModel,
-    ModelStatus,
-    ProbeResult,
     open_named_model,
     probe_model,
     read_model_status,
 )
-from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
+from store.librarian.structured_output import list_recent_calls, read_model_stats
 from store.memory import Memory
-from store.text.display import agree_verb, format_bytes, format_count, format_seconds, visible
+from store.text.display import format_bytes, format_seconds, visible
 from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
 from tui.input.arguments import Shown, UsageError, verb
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, resolve_keys
@@ -270,22 +257,9 @@ def value_text(value: object) -> str:
 
 # minimum seconds between two updates of a pull's progress
 PROGRESS_SECONDS = 0.1
-PULL_BAR_CELLS = 20  # cells
 # percent between two progress lines without a terminal
 PROGRESS_PERCENT = 10
-MODEL_MODES = {
-    "fast": "asked after an answer only, and never waited for",
-    "smart": "asked before an answer too, for agent.seconds at most",
-    "off": "no model: answers come from the records",
-}
-INSTALL_OLLAMA = (
-    ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
-    ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
-    ("macOS", "brew install ollama && brew services start ollama"),
-)
-"""How to install Ollama, by platform."""
 NO_CALLS = "No model was asked in the last 24 hours."
-WORKS_WITHOUT_MODEL = "Everything works without it: search, inbox and contexts need no model."
 
 
 def _run_model_act(call: Call, act: str, name: str) -> Outcome:
@@ -312,106 +286,14 @@ def read_config(location: Location) -> Config:
 
 
 def _show_status(call: Call) -> Outcome:
-    found = read_model_status(read_config(call.location))
-    fared: ModelStats | None = None
+    found, use = read_model_status(read_config(call.location)), None
+    lines = found.describe()
     if os.path.lexists(call.location.path):
         with Memory(call.location, "cli", create=False) as memory:
-            fared = read_model_stats(memory.database, memory.now)
-    lines = model_status_lines(found)
-    if fared is not None and (said := model_use_words(fared)):
-        lines[2:2] = [said]
-    return Outcome(lines=lines, data=lambda: {**_status_json(found), "use": fared and fared._asdict()})
-
-
-def model_use_words(found: ModelStats) -> str:
-    """Summarise the model's statistics in a sentence; empty if it was never called and nothing waits for it."""
-    words = {
-        f"asked {format_count(found.asked, 'time')} for this memory": found.asked,
-        f"answered from the records instead {format_count(found.by_rule, 'time')}": found.by_rule,
-        f"the last answer took {format_seconds(found.seconds or 0)}": found.seconds is not None,
-        f"{format_count(found.queued, 'turn')} {agree_verb(found.queued, 'wait for it')}": found.queued,
-    }
-    said = ", ".join(word for word, is_known in words.items() if is_known)
-    return f"{said[0].upper()}{said[1:]}." if said else ""
-
-
-def model_headline(found: ModelStatus) -> str:
-    """Return which model is used, as a sentence."""
-    if not found.model:
-        return "No model is asked: answers come from the records."
-    state = (
-        "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
-    )
-    return f"{found.model} is asked, {found.mode}; it is {state}."
-
-
-def server_words(found: ModelStatus) -> str:
-    """Return the server, and whether it responds."""
-    if found.look.trouble is not None:
-        return found.look.trouble.message
-    if not (found.look.version or found.look.models):
-        return found.chosen_step.reason
-    address = found.look.address
-    return f"{name_server(address)} {found.look.version}".strip() + f" at {shorten_address(address)}"
-
-
-def model_status_lines(found: ModelStatus) -> list[str]:
-    """Return the status of the model in lines: the choice, the server, and the available models."""
-    lines = [model_headline(found), server_words(found), ""]
-    width = max(len(step.who) for step in found.steps)
-    for step in found.steps:
-        lines.append(f"{'✓' if step.taken else '·'} {step.who:<{width}}  {f'{step.reason} {step.next}'.strip()}")
-    if found.look.models:
-        widest = max(len(one.name) for one in found.look.models)
-        lines.append("")
-        for one in found.look.models:
-            lines.append(f"{'●' if one.name == found.model else '○'} {one.name:<{widest}}  {model_words(one)}")
-    if lacks_ollama(found):
-        lines += ["", *(f"{name:<8}{line}" for name, line in install_steps()), "", WORKS_WITHOUT_MODEL]
-    return [visible(line) for line in lines]
-
-
-def model_words(one: InstalledModel) -> str:
-    """Describe a model in a few words."""
-    words = [format_bytes(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
-    if one.remote:
-        words.append("runs on other machines: no text is sent there")
-    elif not one.can_chat:
-        words.append("for vectors only")
-    elif one.loaded:
-        words.append("in memory")
-    return "  ".join(filter(None, words))
-
-
-def lacks_ollama(found: ModelStatus) -> bool:
-    """Return whether no Ollama was found on this machine, where it was looked for."""
-    address = found.look.address
-    absent = found.look.trouble is not None and found.look.trouble.kind == "absent"
-    return absent and get_host_name(address) in LOCAL_HOSTS and not is_openai_server(address)
-
-
-def install_steps() -> tuple[tuple[str, str], ...]:
-    """Return (where to run it, the command) for each step that installs or starts Ollama on this machine."""
-    if which("ollama"):
-        return (("Start it", "ollama serve"),)
-    return INSTALL_OLLAMA[::-1] if sys.platform == "darwin" else INSTALL_OLLAMA
-
-
-def _status_json(found: ModelStatus) -> dict[str, object]:
-    """Return the status of the model for scripts."""
-    trouble = found.look.trouble
-    return {
-        "model": found.model or None,
-        "state": found.state,
-        "mode": found.mode,
-        "address": found.look.address,
-        "version": found.look.version or None,
-        "trouble": trouble and select_fields(trouble, "kind", "message", "next"),
-        "order": [step._asdict() for step in found.steps],
-        "installed": [
-            select_fields(one, "name", "size", "parameters", "quantization", "loaded") for one in found.look.models
-        ],
-    }
+            use = read_model_stats(memory.database, memory.now)
+        if said := use.describe():
+            lines[2:2] = [said]
+    return Outcome(lines=lines, data=lambda: {**found.as_dict(), "use": use and use._asdict()})
 
 
 # pull
@@ -433,10 +315,10 @@ def _pull_model(call: Call, name: str) -> Outcome:
                     now = 100 * far.done // far.total if far.total else 0
                     if sys.stderr.isatty():
                         if monotonic() - moment >= PROGRESS_SECONDS:
-                            call.wait(pull_words(far, pace))
+                            call.wait(pace.describe(far))
                             moment = monotonic()
                     elif now >= percent + PROGRESS_PERCENT or (not far.total and far.status != status):
-                        print(visible(f"{name}: {pull_words(far, pace, 0)}"), flush=True, file=sys.stderr)
+                        print(visible(f"{name}: {pace.describe(far, 0)}"), flush=True, file=sys.stderr)
                         status, percent = far.status, now
             except ModelFailed:
                 if not interrupt.asked:
@@ -450,37 +332,13 @@ def _pull_model(call: Call, name: str) -> Outcome:
     )
 
 
-def pull_words(far: PullResult, pace: RateMeter, cells: int = PULL_BAR_CELLS) -> str:
-    """Format progress as `▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a total, as the current
-    step."""
-    if not far.total:
-        return far.status
-    words = [f"{100 * far.done // far.total:>3} %", f"{format_bytes(far.done)} of {format_bytes(far.total)}"]
-    if far.done == far.total:
-        words.append(far.status)
-    if pace.rate:
-        words.append(f"{format_bytes(pace.rate)}/s")
-    if pace.seconds_left:
-        words.append(f"{format_seconds(pace.seconds_left)} left")
-    filled = cells * far.done // far.total
-    bar = f"{'▇' * filled}{'░' * (cells - filled)} " if cells else ""
-    return bar + "  ".join(words)
-
-
 # trial
 
 
 def _test_model(call: Call, name: str) -> Outcome:
     config = read_config(call.location)
     tried = probe_model(config, read_model_status(config), name)
-    data = {
-        **select_fields(tried, "model", "answer", "tokens"),
-        "seconds": round(tried.seconds, 3),
-        "loading": round(tried.loading, 3),
-        "cold": tried.is_cold,
-        "per_second": tried.rate and round(tried.rate, 1),
-    }
-    return Outcome(lines=[visible(line) for line in trial_lines(tried)], data=lambda: data)
+    return Outcome(lines=[visible(line) for line in tried.describe()], data=tried.as_dict)
 
 
 def _try_model(call: Call, name: str) -> Outcome:
@@ -513,18 +371,6 @@ def _try_model(call: Call, name: str) -> Outcome:
     return Outcome(lines=[visible(line) for line in lines], data=lambda: data, status=status)
 
 
-def trial_lines(tried: ProbeResult) -> list[str]:
-    """Format the result of a trial: its duration, the model's speed, and its answer."""
-    rate = f", {tried.rate:.0f} a second" if tried.rate else ""
-    lines = [
-        f"{tried.model} answers: {format_count(tried.tokens, 'token')} in {format_seconds(tried.seconds)}{rate}."
-    ]
-    if tried.is_cold:
-        took = f"It was cold, and took {format_seconds(tried.loading)} of that to be loaded"
-        lines.append(f"{took}; the next answers come at once.")
-    return [*lines, f"“{tried.answer}”"]
-
-
 # calls
 
 
@@ -542,31 +388,14 @@ def _list_calls(call: Call, name: str) -> Outcome:
                 f"There is no call {visible(name[:20])}.",
                 "memoranda config model calls lists those of the last day.",
             )
-        lines = model_call_lines(found[0], now)
+        lines = found[0].describe(now)
     else:
         lines = [
             f"{one.id:>4}  {one.task:<16}  {format_how_long_ago(now, one.at):<10}  "
-            f"{format_seconds(one.seconds):>7}  {call_outcome(one)}"
+            f"{format_seconds(one.seconds):>7}  {one.outcome}"
             for one in found
         ] or [NO_CALLS]
     return Outcome(lines=[visible(line) for line in lines], data=lambda: [one._asdict() for one in found])
-
-
-def model_call_lines(call: LoggedCall, now: str) -> list[str]:
-    """Format a call whole."""
-    lines = [f"{call.task}, {call.model}, {format_how_long_ago(now, call.at)}, {format_seconds(call.seconds)}"]
-    lines += [f"Dropped: {call.dropped}"] if call.dropped else []
-    lines += [f"Used instead: {call.fallback}."] if call.fallback else []
-    return [*lines, "", *(call.answer.splitlines() or ["No answer came."])]
-
-
-def call_outcome(call: LoggedCall) -> str:
-    """Return in a few words what became of the answer of a call."""
-    if call.fallback and call.dropped:
-        return f"{call.dropped.rstrip('.')}; instead: {call.fallback}"
-    if call.fallback:
-        return f"instead: {call.fallback}"
-    return call.dropped or "used"
 
 
 # choice
@@ -586,22 +415,7 @@ def _put_setting(call: Call, setting: str, value: str) -> Outcome:
     write_setting(user_settings_path(), setting, value)
     config = read_config(call.location)
     found = read_model_status(config)
-    said = choice_effect(config, found, setting, value)
+    said = found.describe_choice(config, setting, value)
     return Outcome(
-        said, lambda: {"name": setting, "value": value, "written": user_settings_path(), **_status_json(found)}
+        said, lambda: {"name": setting, "value": value, "written": user_settings_path(), **found.as_dict()}
     )
-
-
-def choice_effect(config: Config, found: ModelStatus, setting: str, value: str) -> str:
-    """Report the effect of a choice in a sentence."""
-    now = config.find_value(setting)
-    if now is not None and now.value != value:
-        said = now.value or "nothing"
-        return f"{setting} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."
-    if setting == "agent.mode":
-        return f"The agent's model is {value} now: {MODEL_MODES[value]}."
-    if found.model == value or not (value or found.look.trouble):
-        return model_headline(found)
-    first = found.steps[0] if found.steps[0].taken else found.steps[min(1, len(found.steps) - 1)]
-    why = found.look.trouble.message if found.look.trouble is not None else f"{first.reason} {first.next}".strip()
-    return f"agent.model is {value or 'empty'} now. {why} {model_headline(found)}"

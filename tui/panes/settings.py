@@ -17,6 +17,7 @@ from store.base.errors import MemorandaError
 from store.config import configuration
 from store.config.configuration import SettingValue
 from store.config.settings import EXPERT
+from store.librarian import model_selection
 from store.librarian.chat import is_openai_server
 from store.librarian.model_selection import USUAL_MODEL, InstalledModel, ModelStatus
 from store.librarian.structured_output import LoggedCall, ModelStats, list_recent_calls, read_model_stats
@@ -24,7 +25,6 @@ from store.memory import Memory
 from store.records.facts import AGEING_DAYS
 from store.text.display import format_seconds, visible
 from tui.actions.action import Action, ActionScreen, Done
-from tui.commands import settings
 from tui.commands.settings import SOURCE_WORDS, default_value, read_config, value_text
 from tui.input.key_table import key_name
 from tui.input.verb_table import other_words
@@ -289,7 +289,7 @@ CHOOSERS = {
     "agent.model": "What you chose here, or with memoranda config model use NAME. It is in your settings file.",
     "qwen2.5": f"Where nobody chose: {USUAL_MODEL} if it is there, else the first qwen2.5 that the server has.",
     "any": "Where there is no qwen2.5: the first model of the server that can answer.",
-    "rules": settings.WORKS_WITHOUT_MODEL,
+    "rules": model_selection.WORKS_WITHOUT_MODEL,
 }
 CHOOSER_NAMES = {"qwen2.5": "the first qwen2.5", "any": "any other model"}
 LIBRARY_WORDS = "Any that Ollama's library has, by its name: https://ollama.com/library"
@@ -326,22 +326,22 @@ def model_rows(
     worker: ModelWorker, found: ModelStatus, stats: ModelStats, calls: Sequence[LoggedCall] = (), now: str = ""
 ) -> Iterator[ModelRow | Heading]:
     """Yield the rows about the model, for its status, its statistics and its last calls."""
-    look, absent = found.look, settings.lacks_ollama(found)
-    yield Heading("The model", settings.server_words(found))
+    look, absent = found.look, found.look.lacks_ollama
+    yield Heading("The model", found.server)
     if worker.pull is not None:
         yield _pull_row(worker.pull)
     yield _trial_row(worker.trial)
     yield ModelRow("look", "Look again", "at the server and its models", enter="looks")
     if absent:
-        steps = settings.install_steps()
+        steps = model_selection.install_steps()
         yield Heading("Ollama", "installed, and does not run" if len(steps) == 1 else "is not on this machine")
         how = "Type it in a shell; enter copies it. Ollama then listens on this machine alone."
         for where, line in steps:
-            more = line, how, settings.WORKS_WITHOUT_MODEL
+            more = line, how, model_selection.WORKS_WITHOUT_MODEL
             yield ModelRow(f"install {where}", where, line, more, ("$", "accent"), "copies the line")
     yield Heading("Which is asked", "the first of these that can be had")
     for step in found.steps:
-        more = f"{step.reason} {step.next}", "", CHOOSERS.get(step.who, "")
+        more = str(step), "", CHOOSERS.get(step.who, "")
         sign = ("✓", "added") if step.taken else ("·", "dim")
         yield ModelRow(f"order {step.who}", CHOOSER_NAMES.get(step.who, step.who), step.reason, more, sign)
     if not absent and look.trouble is None and (look.version or look.models):
@@ -355,7 +355,7 @@ def model_rows(
                 yield ModelRow(f"pull {USUAL_MODEL}", USUAL_MODEL, words, USUAL_WORDS, fetch, "pulls it")
             yield ModelRow("pull", "another …", "fetch one by its name", [LIBRARY_WORDS], fetch, "asks for it")
     yield Heading("When", "the model is asked")
-    for mode, words in settings.MODEL_MODES.items():
+    for mode, words in model_selection.MODEL_MODES.items():
         said = f"{words[0].upper()}{words[1:]}. What it proposes waits for your yes, whichever is set."
         sign, enter = (("●", "added"), "") if mode == found.mode else (("○", ""), "sets it")
         yield ModelRow(f"mode {mode}", mode, words, [said, "It is agent.mode of your settings."], sign, enter)
@@ -363,20 +363,20 @@ def model_rows(
         yield Heading("Last calls", "of 24 hours; no model is sent any of it")
     for call in calls:
         ago, took = format_how_long_ago(now, call.at), format_seconds(call.seconds)
-        words = f"{ago}  {took}  {settings.call_outcome(call)}"
+        words = f"{ago}  {took}  {call.outcome}"
         sign = ("·", "warning") if call.dropped or call.fallback else ("✓", "added")
-        yield ModelRow(f"call {call.id}", call.task, words, settings.model_call_lines(call, now), sign)
+        yield ModelRow(f"call {call.id}", call.task, words, call.describe(now), sign)
 
 
 def _model_row(found: ModelStatus, one: InstalledModel, stats: ModelStats) -> ModelRow:
     """Return the row of a model that the server has."""
-    words, enter, sign, more = settings.model_words(one), "takes this one", ("○", ""), list[str]()
+    words, enter, sign, more = one.describe(), "takes this one", ("○", ""), list[str]()
     if not one.can_chat:
         why = "runs on other machines, and no text is sent there" if one.remote else "makes vectors only"
         enter, sign, more = "", ("○", "dim"), [f"It cannot be asked: it {why}."]
     elif one.name == found.model:
         enter = "" if found.chosen_step.who == "agent.model" else "keeps it"
-        more = [f"It is the one that is asked: {found.chosen_step.reason}", settings.model_use_words(stats)]
+        more = [f"It is the one that is asked: {found.chosen_step.reason}", stats.describe()]
         sign = ("●", "added")
     more += ["Enter writes it to your settings as agent.model."] if enter else []
     return ModelRow(f"model {one.name}", one.name, words, [words, *more], sign, enter)
@@ -386,7 +386,7 @@ def _pull_row(pull: PullState) -> ModelRow:
     """Return the row of a pull: how far it is, or how it ended."""
     far, trouble = pull.far, pull.trouble
     if not pull.ended:
-        words = f"{pull.name}  {settings.pull_words(far, pull.pace)}"
+        words = f"{pull.name}  {pull.pace.describe(far)}"
         return ModelRow("stop", "Stop the pull", words, [words], ("↓", "accent"), "stops it")
     words, sign, more = "is there.", ("✓", "added"), list[str]()
     if trouble is not None and trouble.kind == "stopped":
@@ -403,7 +403,7 @@ def _trial_row(trial: TrialState | None) -> ModelRow:
     if trial is not None and trial.trouble is not None:
         lines = [trial.trouble.message, trial.trouble.next]
     elif trial is not None and trial.tried is not None:
-        lines = settings.trial_lines(trial.tried)
+        lines = trial.tried.describe()
     elif trial is not None:
         lines, enter = [TEST_WORDS], "stops it"
     return ModelRow("test", "Test the model", lines[0], lines, ("?", "accent"), enter)

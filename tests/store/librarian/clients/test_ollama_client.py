@@ -28,7 +28,6 @@ from store.librarian.chat import (
     RateMeter,
 )
 from store.librarian.model_selection import probe_model, read_model_status, read_server_info
-from tui.commands.settings import _status_json, model_status_lines, pull_words, trial_lines
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()
     stands = read_model_status(config, 0.3)
-    told = [chat_client.shorten_address(written), *model_status_lines(stands), json.dumps(_status_json(stands))]
+    told = [chat_client.shorten_address(written), *stands.describe(), json.dumps(stands.as_dict())]
     for make in (
         lambda: ModelPuller(chat_client.get_server_address(config), never),
         lambda: OllamaChat(written, DeadlineCall(never), None, "qwen2.5"),
@@ -151,7 +150,7 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
     stands = read_model_status(Config())
     assert model_selection.open_selected_model(Config()) is None and stands.model == ""
     assert ("other machines" in stands.steps[0].reason) is bool(named)
-    assert "runs on other machines" in "\n".join(model_status_lines(stands))
+    assert "runs on other machines" in "\n".join(stands.describe())
     chat_client.reset_breakers()
     server.models = ["mine:latest", "llama3:8b"]
     found = model_selection.open_selected_model(Config())
@@ -163,16 +162,16 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
 def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     puller.installed, puller.load_seconds = {MODEL: number}, 0
     stands = read_model_status(Config())
-    assert stands.look.models[0].size == MAX_FIGURE and model_status_lines(stands)
+    assert stands.look.models[0].size == MAX_FIGURE and stands.describe()
     monkeypatch.setattr("support.model_server.LAYERS", (("sha256:1", number), ("sha256:2", number)))
     puller.step, pace = number, RateMeter()
     with closing(ModelPuller(puller.address, never)) as fetcher:
         for far in fetcher.pull("qwen2.5:0.5b"):
             pace.add_report(far.done, far.total)
-            assert pull_words(far, pace)
+            assert pace.describe(far)
     last: dict[str, Any] = {"eval_count": number, "eval_duration": number, "load_duration": number}
     monkeypatch.setattr("support.model_server.COUNTS", last)
-    assert trial_lines(probe_model(Config(), stands, MODEL))
+    assert probe_model(Config(), stands, MODEL).describe()
 
 
 # its time -------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from store.librarian.librarian import run_trial
 from store.librarian.model_selection import read_model_status, read_server_info
 from store.librarian.structured_output import ModelStats
 from store.upkeep.checks import check_agent_model
-from tui.commands.settings import lacks_ollama, server_words
 from tui.panes.pane import Heading
 from tui.panes.settings import model_rows
 from tui.workers.model_worker import ModelWorker
@@ -214,7 +213,7 @@ def test_nobody_is_sent_to_ollama_for_another_server(
     told = [f"{step.reason} {step.next}" for step in (*nothing.steps, *steps, *read_model_status(config).steps)]
     assert any("The server has no model phi-4." in text for text in told) and "ollama" not in " ".join(told).lower()
     address = f"The server at {shorten_address(server.address)}"
-    assert not lacks_ollama(nothing) and server_words(read_model_status(config)) == address
+    assert not nothing.look.lacks_ollama and read_model_status(config).server == address
     asked = SimpleNamespace(memory=SimpleNamespace(config=config), progress=lambda *_: None)
     assert next(check_agent_model(cast("CheckContext", asked))).says.startswith(f"{address} has {MODEL}")
     with pytest.raises(ModelFailed, match="Only Ollama fetches models"):

@@ -18,11 +18,11 @@ from bench.terminal import Terminal
 from store.config.configuration import user_settings_path
 from store.librarian import chat as circuit_breaker
 from store.librarian import structured_output as usage_stats
-from store.librarian.model_selection import USUAL_MODEL
+from store.librarian.model_selection import USUAL_MODEL, WORKS_WITHOUT_MODEL
 from store.memory import Memory
 from store.text.display import format_bytes, format_seconds
 from tui import cli
-from tui.commands.settings import NO_CALLS, WORKS_WITHOUT_MODEL
+from tui.commands.settings import NO_CALLS
 
 
 @pytest.fixture
