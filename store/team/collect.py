@@ -7,10 +7,11 @@ of them, what a redaction cut, an agent's decisions that no person confirmed, an
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from store.base.citations import cite
 from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.database.tombstones import decision_text, find_purge_time
 from store.memory import Memory
@@ -23,8 +24,10 @@ from store.team.stream import (
     Operation,
     SharedRecord,
     identity_kind,
+    join_value,
 )
 from store.team.team_file import HeldRecord, TeamFile
+from store.text.display import visible
 
 # records that changed, above which all are compared
 MOST_CHANGED_RECORDS = 2_000
@@ -34,6 +37,9 @@ SHAREABLE_DOMAINS = tuple(domain for domain in DOMAINS if domain not in NEVER_SH
 TEAM_ORIGIN = "team:"
 # each proposal about a shared record names it in its reason
 PROPOSED_SQL = f"proposals WHERE origin LIKE '{TEAM_ORIGIN}%' AND instr(reason, ' ' || ?)"
+PREVIEW_RECORDS = 50  # records of a preview
+# what of a decision leaves this machine besides its title and what was chosen
+SHARED_PARTS = {"instead of": "alternatives", "because": "rationale", "context": "context", "impact": "impact"}
 SHARED_LETTER_BY_KIND = {kind: letter for letter, kind in SHARED_KIND_BY_LETTER.items()}
 _LOCAL_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, scope, last_confirmed_at, status FROM facts"
 _LOCAL_DECISIONS = (
@@ -69,6 +75,13 @@ class ShareChoice:
         domains = tuple(word for word in words if word in SHAREABLE_DOMAINS)
         return cls(domains, "+decisions" in words, f"+{SHARED_GLOBAL_SCOPE}" in words)
 
+    def as_dict(self, new: Sequence[LocalRecord]) -> dict[str, object]:
+        """Return the choice, and the records that it would share."""
+        return {
+            "share": self.as_text().replace("+", "").split(),
+            "new": [{"kind": one.kind, "number": one.number, **one.fields} for one in new],
+        }
+
 
 @dataclass(slots=True)
 class LocalRecord:
@@ -92,6 +105,33 @@ class LocalRecord:
     def is_clean(self) -> bool:
         """Whether a redaction cut nothing out of it, and no field is too long."""
         return not any(REDACTION_MARKER in text or len(text) > LONGEST_FIELD for text in _field_texts(self.fields))
+
+    def describe(self) -> list[str]:
+        """Return a line for each text of it, exactly as it would be shared."""
+        here = f"{cite(self.kind, self.number):<6}"
+        kind = str(self.fields.get("domain", "decision"))
+        if self.kind == "fact":
+            tags = "".join(f" #{tag}" for tag in self.fields["tags"])
+            kind += f" {self.fields['scope']}" if "scope" in self.fields else ""
+            return [f"{here}  {kind:<11}  {visible(self.fields['fact'] + tags)}"]
+        lines = [f"{here}  {kind:<11}  {visible(self.fields['title'] + ': ' + self.fields['chosen'])}"]
+        for label, name in SHARED_PARTS.items():
+            if text := join_value(self.fields[name], "; "):
+                lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
+        return lines
+
+
+def preview_sharing(new: Sequence[LocalRecord]) -> list[str]:
+    """Return the texts that would be shared."""
+    lines = [line for one in new[:PREVIEW_RECORDS] for line in one.describe()]
+    if len(new) > PREVIEW_RECORDS:
+        lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: team share --dry-run --json lists all of them.")
+    return lines
+
+
+def choice_words(choice: str) -> str:
+    """Return a stored choice as a person types it."""
+    return " ".join(dict.fromkeys(choice.replace("+", "").split()))
 
 
 def find_touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:

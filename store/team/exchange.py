@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from store.base.errors import Conflict, InvalidInput
+from store.base.models import select_fields
 from store.base.state_files import save_team_path, team_folder
 from store.config.configuration import may_capture
 from store.embedding.provider import EmbeddingProvider
@@ -39,6 +40,7 @@ from store.team.postgres import Replica, ReplicationResult, record_batches
 from store.team.remote import INCOMING_REFS, StreamRepository, reaching_environment, remote_addresses, usual_remote
 from store.team.stream import MOST_NAME_CHARACTERS, Operation, SharedRecord, identity_writer, split_segments
 from store.team.team_file import HeldRecord, StreamState, TeamFile
+from store.text.display import format_count, format_size, visible
 from store.upkeep.optional import ExchangeReport
 
 # Link commits to shared decisions that their messages name by their writer: `Decision: D12@3c7vjyhh2avx`.
@@ -146,7 +148,7 @@ class ExchangeResult:
         arrived = sum(self.arrived.new.values()) + sum(self.arrived.changed.values())
         if not (self.sent or self.received or arrived):
             return "Nothing new on either side."
-        return f"Sent {_count(self.sent, 'change')}, received {_count(self.received, 'change')}."
+        return f"Sent {format_count(self.sent, 'change')}, received {format_count(self.received, 'change')}."
 
     def describe_arrivals(self, names: Mapping[str, str]) -> list[str]:
         """Return what arrived, by writer, and what is wrong."""
@@ -157,12 +159,14 @@ class ExchangeResult:
             lines.append(f"{names.get(writer, writer)} {', '.join(filter(None, parts))}: see the inbox.")
         if self.arrived.believed:
             lines.append(
-                f"{_count(self.arrived.believed, 'record')} of writers whom you believe were taken at once."
+                f"{format_count(self.arrived.believed, 'record')} of writers whom you believe were taken at once."
             )
         if self.arrived.erased:
-            lines.append(f"Erased here, since their authors purged them: {_count(self.arrived.erased, 'record')}.")
+            lines.append(
+                f"Erased here, since their authors purged them: {format_count(self.arrived.erased, 'record')}."
+            )
         if self.linked:
-            lines.append(f"{_count(self.linked, 'commit')} linked to decisions that they name.")
+            lines.append(f"{format_count(self.linked, 'commit')} linked to decisions that they name.")
         return [*lines, *self.arrived.notes, *self.warnings]
 
     def as_dict(self) -> dict[str, object]:
@@ -178,10 +182,6 @@ class ExchangeResult:
             "notes": self.arrived.notes,
             "warnings": self.warnings,
         }
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' * (number != 1)}"
 
 
 class Team:
@@ -246,6 +246,35 @@ class Team:
     def stream_size(self, state: StreamState) -> int:
         """Return the bytes that a stream takes on this machine; 0 where that is not known."""
         return self._streams.stream_size(state.head) if state.head and self._streams.exists() else 0
+
+    def describe_member(self, state: StreamState, records: int) -> str:
+        """Return in a line who shares, how much, and what is wrong with the stream."""
+        size = self.stream_size(state)
+        about = (
+            self.you_label(state.writer),
+            format_count(records, "record"),
+            format_count(state.seq, "operation"),
+            format_size(size) if size else "",
+            f"last new {state.at[:10]}" if state.at else "",
+            f"signed by {state.key}" if state.key else "not signed",
+            f"believed for {state.believed.replace('+', '')}" if state.believed else "",
+            state.said,
+        )
+        text = visible(", ".join(filter(None, about)))
+        return f"{state.writer}  {visible(state.name or '(no name)'):<20}  {text}"
+
+    def member_as_dict(self, state: StreamState, records: int) -> dict[str, object]:
+        you = self.you_label(state.writer)
+        return {
+            **select_fields(state, "writer", "name", "at", "key"),
+            "you": you == "you",
+            "before": you == "you before",
+            "records": records,
+            "operations": state.seq,
+            "bytes": self.stream_size(state),
+            "believed": state.believed.split(),
+            "warning": state.said,
+        }
 
     def held_records(self) -> list[HeldRecord]:
         """Return the shared records that are in the memory: one's own, and those that were accepted."""

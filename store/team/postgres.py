@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from store.base.clock import format_local_time
 from store.base.errors import InvalidInput, MemorandaError
+from store.base.models import select_fields
 from store.config.configuration import Config
 from store.embedding.model_registry import calibrate_cosine, get_calibration
 from store.embedding.provider import EmbeddingError, EmbeddingProvider
 from store.embedding.provider_selection import choose_provider
 from store.search.ranking import MIN_NEAR_SIMILARITY, compute_near_line
-from store.team.stream import LIST_FIELDS, RECORD_ID_PATTERN, SHARED_FIELDS, Operation, SharedRecord
+from store.team.stream import LIST_FIELDS, RECORD_ID_PATTERN, SHARED_FIELDS, Operation, SharedRecord, join_value
 from store.team.team_file import StreamState
+from store.text.display import format_count, visible
 from store.text.language import detect_language, is_other_language
 
 if TYPE_CHECKING:
@@ -312,6 +315,10 @@ _WRITER_JOIN = "LEFT JOIN memoranda.writers w ON w.team = r.team AND w.writer = 
 _MAY_READ = "EXISTS (SELECT 1 FROM memoranda.readable() m WHERE m.team = r.team AND m.domain IN ('*', r.domain))"
 
 
+DECISION_FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}
+OTHER_FIELDS = {"impact": "Impact", "confidence": "Confidence", "tags": "Tags"}
+
+
 class ReplicaRecord(NamedTuple):
     """One record: its stable identity `id`, who wrote it (`author`, their `name` if they gave one), its `fields`.
     `conflict`: it has several texts, of which one is shown. Of a search: whether all its words are there (`exact`)."""
@@ -334,6 +341,35 @@ class ReplicaRecord(NamedTuple):
         """Its text in a line: a decision's title, or a fact."""
         return self.title or self.body
 
+    def describe(self) -> list[str]:
+        """Return all of it in lines: its own words, then each field that is known beside its label."""
+        domain, status = self.domain if self.kind == "fact" else "", self.status if self.status != "active" else ""
+        fields = {
+            "": self.text,
+            **{label: join_value(self.fields.get(name), "; ") for name, label in DECISION_FIELDS.items()},
+            "Kind": " · ".join(filter(None, (self.kind, domain, status))),
+            "Team": self.team,
+            "Written by": f"{self.name} ({self.author})" if self.name else self.author,
+            "Created": format_local_time(self.created_at) if self.created_at else "",
+            **{label: join_value(self.fields.get(name), ", ") for name, label in OTHER_FIELDS.items()},
+            "Conflict": "it has several texts, of which its author's is shown" if self.conflict else "",
+            "Identity": self.id,
+        }
+        lines = []
+        for label, text in fields.items():
+            first, *rest = [visible(line) for line in text.split("\n")]
+            known = [f"{label:<12} {first}" if label else first, *(f"{'':<12} {line}" for line in rest)]
+            lines += known if text else []
+        return lines
+
+    def summarize(self) -> tuple[str, str]:
+        """Return its whole text in a line, and who wrote it, where and when."""
+        day = format_local_time(self.created_at).rpartition(" ")[0] if self.created_at else ""
+        several = "several texts" if self.conflict else ""
+        text = ": ".join(filter(None, (self.text, str(self.fields.get("chosen") or "")))).replace("\n", " ")
+        about = self.id, self.domain, self.name or self.author, self.team, day, several
+        return visible(text), visible(" · ".join(filter(None, about)))
+
     @property
     def created_at(self) -> str:
         """Return when the record was written, in UTC; empty where this is not known."""
@@ -351,6 +387,15 @@ class ReplicaTeam(NamedTuple):
     @property
     def records(self) -> int:
         return self.facts + self.decisions
+
+    def describe(self) -> str:
+        """Return a line about what of it may be read."""
+        forgotten = f", {self.forgotten:,} forgotten, not shown" if self.forgotten else ""
+        known = f"{format_count(self.facts, 'fact')}, {format_count(self.decisions, 'decision')}"
+        return f"{visible(self.name)}: {known}{forgotten}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {"team": self.name, **select_fields(self, "facts", "decisions", "forgotten")}
 
 
 @dataclass(slots=True)

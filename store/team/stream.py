@@ -506,3 +506,8 @@ def _reference_order(reference: str) -> tuple[str, int]:
     """Return the order of an operation's name: by writer, then by number."""
     seq, _, writer = reference.partition("@")
     return writer, int(seq)
+
+
+def join_value(value: object, between: str) -> str:
+    """Return the text of a field, or of all its members; empty where it is not known."""
+    return between.join(value) if isinstance(value, list) else str(value or "")

@@ -121,6 +121,11 @@ def format_bytes(number: float) -> str:
     return f"{number:.0f} B"
 
 
+def format_size(number: int) -> str:
+    """Format bytes as `83.2 kB`, `1.4 MB`."""
+    return f"{number / 1_000_000:,.1f} MB" if number >= 100_000 else f"{number / 1000:.1f} kB"
+
+
 def format_seconds(number: float) -> str:
     """Format seconds as `0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
     if number < 10:

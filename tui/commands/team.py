@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from store.base.citations import cite
-from store.base.clock import format_local_time
 from store.base.errors import ExitStatus, InvalidInput
 from store.base.location import is_personal_memory, personal_memory_path
 from store.base.models import select_fields
@@ -23,27 +21,21 @@ from tui.commands.call import Call, Outcome
 from tui.commands.documents import show_exchange
 from tui.input.arguments import Shown, verb
 from tui.render.lines import KIND_GLYPHS
-from tui.render.metrics import format_size
 
 try:
-    from store.team.collect import SHAREABLE_DOMAINS, LocalRecord, ShareChoice
+    from store.team.collect import SHAREABLE_DOMAINS, ShareChoice, choice_words, preview_sharing
     from store.team.exchange import Team, git_user_name
-    from store.team.postgres import Replica, ReplicaReader, ReplicaRecord, ReplicaTeam
+    from store.team.postgres import Replica, ReplicaReader, ReplicaRecord
 except ModuleNotFoundError:  # the verb is there without its part, and refused before it uses any of these
     pass
 
 ACTS = ("share", "sync", "believe", "trust", "was", "new", "replicate", "replica")
 SHARE, REPLICATE, REPLICA = ("share",), ("replicate",), ("replica",)
 SHARE_OFF, SHARE_DECISIONS, SHARE_GLOBAL = "off", "decisions", "global"
-PREVIEW_RECORDS = 50  # records of a preview
-# what of a decision leaves this machine besides its title and what was chosen
-SHARED_PARTS = {"instead of": "alternatives", "because": "rationale", "context": "context", "impact": "impact"}
 WHO_CAN_READ = (
     "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
     " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
 )
-DECISION_FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}
-OTHER_FIELDS = {"impact": "Impact", "confidence": "Confidence", "tags": "Tags"}
 # acts that are nothing without a word: what is missing, and how it is said
 MISSING_WORDS = {
     "believe": ("Whom?", "team believe ANA work decisions; team believe ANA takes it back"),
@@ -128,12 +120,12 @@ def _share(
         )
     new = members.list_unshared(choice)
     through = remote or members.remote
-    lines = share_preview(new)
+    lines = preview_sharing(new)
     if personal and not choice.everywhere:
         rest = len(members.list_unshared(replace(choice, everywhere=True))) - len(new)
         if rest:
             lines.append(f"{format_count(rest, 'global fact')} not among them: add the word {SHARE_GLOBAL}.")
-    many, data = format_count(len(new), "record"), partial(_share_json, choice, new)
+    many, data = format_count(len(new), "record"), partial(choice.as_dict, new)
     if dry_run:
         return Outcome(f"Would share {many} through {through}.", data, lines)
     question = f"Share {many} through {through}, and what is added to it? {WHO_CAN_READ.format(through)}"
@@ -223,14 +215,13 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
         if not words:
             teams = [one for one in reader.list_teams() if team in ("", one.name)]
             newest = reader.newest_records(team, limit)
-            lines = [_team_line(one) for one in teams]
+            lines = [one.describe() for one in teams]
             lines += ["", *_group_lines("Newest", newest)] if newest else []
-            data = {"teams": [_team_json(one) for one in teams], "newest": [one._asdict() for one in newest]}
+            data = {"teams": [one.as_dict() for one in teams], "newest": [one._asdict() for one in newest]}
             return Outcome(place, lambda: {"place": reader.place, **data}, lines)
         found = reader.search_records(" ".join(words), team, limit, not keywords)
     if len(found.records) == 1 and found.records[0].id == words[0].strip():
-        fields = _replica_fields(found.records[0])
-        lines = [line for label, text in fields.items() if text for line in _label_lines(label, text)]
+        lines = found.records[0].describe()
     else:
         lines = _group_lines("Exact", [one for one in found.records if one.exact])
         lines += _group_lines("Near", [one for one in found.records if not one.exact])
@@ -242,55 +233,13 @@ def _search_replica(call: Call, words: Sequence[str], team: str, limit: int, key
     )
 
 
-def _team_line(one: ReplicaTeam) -> str:
-    """Return a line about what of a team may be read."""
-    forgotten = f", {one.forgotten:,} forgotten, not shown" if one.forgotten else ""
-    known = f"{format_count(one.facts, 'fact')}, {format_count(one.decisions, 'decision')}"
-    return f"{visible(one.name)}: {known}{forgotten}"
-
-
-def _replica_fields(one: ReplicaRecord) -> dict[str, str]:
-    """Return the fields of a record by their labels, empty where one is not known; its own words have no label."""
-    domain, status = one.domain if one.kind == "fact" else "", one.status if one.status != "active" else ""
-    return {
-        "": one.text,
-        **{label: _join_value(one.fields.get(name), "; ") for name, label in DECISION_FIELDS.items()},
-        "Kind": " · ".join(filter(None, (one.kind, domain, status))),
-        "Team": one.team,
-        "Written by": f"{one.name} ({one.author})" if one.name else one.author,
-        "Created": format_local_time(one.created_at) if one.created_at else "",
-        **{label: _join_value(one.fields.get(name), ", ") for name, label in OTHER_FIELDS.items()},
-        "Conflict": "it has several texts, of which its author's is shown" if one.conflict else "",
-        "Identity": one.id,
-    }
-
-
-def _join_value(value: object, between: str) -> str:
-    """Return the text of a field, or of all its members; empty where it is not known."""
-    return between.join(value) if isinstance(value, list) else str(value or "")
-
-
-def _label_lines(label: str, text: str) -> list[str]:
-    """Return the lines of a field, its label beside the first."""
-    first, *rest = [visible(line) for line in text.split("\n")]
-    return [f"{label:<12} {first}" if label else first, *(f"{'':<12} {line}" for line in rest)]
-
-
 def _group_lines(name: str, records: Sequence[ReplicaRecord]) -> list[str]:
     """Return a heading, then each record in two lines: its whole text, then who wrote it, where and when."""
     lines = [f"{name} {len(records):,}"] if records else []
     for one in records:
-        day = format_local_time(one.created_at).rpartition(" ")[0] if one.created_at else ""
-        several = "several texts" if one.conflict else ""
-        text = ": ".join(filter(None, (one.text, str(one.fields.get("chosen") or "")))).replace("\n", " ")
-        about = " · ".join(filter(None, (one.id, one.domain, one.name or one.author, one.team, day, several)))
-        lines += [f"{KIND_GLYPHS.get(one.kind, '·')} {visible(text)}", f"  {visible(about)}"]
+        text, about = one.summarize()
+        lines += [f"{KIND_GLYPHS.get(one.kind, '·')} {text}", f"  {about}"]
     return lines
-
-
-def _team_json(one: ReplicaTeam) -> dict[str, object]:
-    """Return a team for scripts."""
-    return {"team": one.name, **select_fields(one, "facts", "decisions", "forgotten")}
 
 
 # lines, and JSON
@@ -312,26 +261,6 @@ def parse_share_choice(words: Sequence[str]) -> ShareChoice:
     )
 
 
-def share_preview(new: Sequence[LocalRecord]) -> list[str]:
-    """Return a line for each text that would be shared, exactly as it would be."""
-    lines = []
-    for one in new[:PREVIEW_RECORDS]:
-        here = f"{cite(one.kind, one.number):<6}"
-        kind = str(one.fields.get("domain", "decision"))
-        if one.kind == "fact":
-            tags = "".join(f" #{tag}" for tag in one.fields["tags"])
-            kind += f" {one.fields['scope']}" if "scope" in one.fields else ""
-            lines.append(f"{here}  {kind:<11}  {visible(one.fields['fact'] + tags)}")
-            continue
-        lines.append(f"{here}  {kind:<11}  {visible(one.fields['title'] + ': ' + one.fields['chosen'])}")
-        for label, name in SHARED_PARTS.items():
-            if text := _join_value(one.fields[name], "; "):
-                lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
-    if len(new) > PREVIEW_RECORDS:
-        lines.append(f"… and {len(new) - PREVIEW_RECORDS:,} more: team share --dry-run --json lists all of them.")
-    return lines
-
-
 def _share_status(memory: Memory, team: Team) -> Outcome:
     choice = team.choice
     new = team.list_unshared(choice)
@@ -340,55 +269,17 @@ def _share_status(memory: Memory, team: Team) -> Outcome:
         if is_personal_memory(memory.database.path):
             every += f"; {SHARE_GLOBAL}: of these domains what holds in every project too"
         said = f"Nothing is shared. Choose what is, and see it first: memoranda team share work {SHARE_DECISIONS}"
-        return Outcome(said, partial(_share_json, choice, []), [f"What can be: {every}."])
+        return Outcome(said, partial(choice.as_dict, []), [f"What can be: {every}."])
     waiting = f"{format_count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
     said = f"Shared through {team.remote}: {choice_words(choice.as_text())}; {waiting}."
-    return Outcome(said, partial(_share_json, choice, new), share_preview(new))
-
-
-def choice_words(choice: str) -> str:
-    """Return a stored choice as a person types it."""
-    return " ".join(dict.fromkeys(choice.replace("+", "").split()))
+    return Outcome(said, partial(choice.as_dict, new), preview_sharing(new))
 
 
 def _list_members(team: Team) -> Outcome:
     found = team.members()
     if not found:
         return Outcome(NOBODY_SHARES, list)
-    lines, data = [], []
-    for state, records in found:
-        you, size = team.you_label(state.writer), team.stream_size(state)
-        about = (
-            you,
-            format_count(records, "record"),
-            format_count(state.seq, "operation"),
-            format_size(size) if size else "",
-            f"last new {state.at[:10]}" if state.at else "",
-            f"signed by {state.key}" if state.key else "not signed",
-            f"believed for {state.believed.replace('+', '')}" if state.believed else "",
-            state.said,
-        )
-        text = visible(", ".join(filter(None, about)))
-        lines.append(f"{state.writer}  {visible(state.name or '(no name)'):<20}  {text}")
-        data.append(
-            {
-                **select_fields(state, "writer", "name", "at", "key"),
-                "you": you == "you",
-                "before": you == "you before",
-                "records": records,
-                "operations": state.seq,
-                "bytes": size,
-                "believed": state.believed.split(),
-                "warning": state.said,
-            }
-        )
+    lines = [team.describe_member(*one) for one in found]
+    data = [team.member_as_dict(*one) for one in found]
     wrong = any(state.said for state, _ in found)
     return Outcome("", lambda: data, lines, status=ExitStatus.PERSON if wrong else ExitStatus.DONE)
-
-
-def _share_json(choice: ShareChoice, new: Sequence[LocalRecord]) -> dict[str, object]:
-    """Return a choice and the records it would share, for scripts."""
-    return {
-        "share": choice.as_text().replace("+", "").split(),
-        "new": [{"kind": one.kind, "number": one.number, **one.fields} for one in new],
-    }

@@ -8,17 +8,16 @@ from functools import partial
 from store.base.citations import cite
 from store.base.clock import format_age
 from store.base.errors import MemorandaError
+from store.team.collect import choice_words
 from store.team.exchange import Team
 from store.team.stream import SharedRecord
 from store.team.team_file import StreamState
-from store.text.display import format_count, visible
+from store.text.display import format_count, format_size, visible
 from store.upkeep.optional import has_shared_records
 from tui.actions.action import Action, ActionScreen
-from tui.commands.team import choice_words
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Loaded, Pane, Reading
 from tui.render.lines import StyledLine
-from tui.render.metrics import format_size
 
 # records of one writer that are listed
 MEMBER_RECORDS = 200

@@ -15,7 +15,7 @@ from store.context.selection import MAX_PROMPT_TOKENS
 from store.conversations.extraction_queue import MOST_ATTEMPTS
 from store.records.facts import AGEING_DAYS
 from store.records.timeline import Trend
-from store.text.display import format_count
+from store.text.display import format_count, format_size
 from store.upkeep.metrics import (
     TREND_DAYS,
     ExtractionStats,
@@ -98,11 +98,6 @@ def format_percent(share: float) -> str:
     if shown == 0 < share:
         return "<1 %"
     return ">99 %" if shown == 100 and share < 1 else f"{shown} %"
-
-
-def format_size(number: int) -> str:
-    """Format bytes as `83.2 kB`, `1.4 MB`."""
-    return f"{number / 1_000_000:,.1f} MB" if number >= 100_000 else f"{number / 1000:.1f} kB"
 
 
 # Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
