@@ -19,7 +19,6 @@ from store.memory import Memory
 from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
 from tui.commands.call import Call, Outcome
-from tui.commands.record_lines import sync_message
 from tui.input.arguments import ParsedArguments, Verb, settle
 
 
@@ -205,7 +204,7 @@ def _catch_up(memory: Memory, cwd: str | None = None, meaning: bool = False) -> 
     if cwd is None:
         catch_up.finish_purge(memory, print_notice)
     else:
-        catch_up.catch_up(memory, cwd, meaning, print_notice, sync_message)
+        catch_up.catch_up(memory, cwd, meaning, print_notice)
 
 
 def _ask_on_terminal(

@@ -11,13 +11,13 @@ from typing import NamedTuple
 from store.base.citations import cite, list_citations
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.location import Location
-from store.base.models import Proposal
+from store.base.models import Proposal, select_fields
 from store.base.runtime import NO_FILE_STAMP, FileStamp, read_file_stamp, stamp_of_status
 from store.base.vocabulary import FILE_ORIGIN, PERSON_ORIGIN
 from store.config.configuration import Config
 from store.database.database import Database, Transaction
 from store.database.tombstones import refuse_purged
-from store.database.values import Json, Verbatim
+from store.database.values import Json, Verbatim, clean_text
 from store.documents.files import (
     MARKDOWN_SUFFIX,
     MEMORY_FILE,
@@ -77,6 +77,7 @@ from store.sync.synced_files import (
     start_syncing,
     stop_syncing,
 )
+from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.words import count_tokens
 
 # Advice on a synced file that has grown: each session of an agent loads all of it, and files in `memory/` are found
@@ -339,6 +340,67 @@ class SyncReport:
     def has_news(self) -> bool:
         """Whether there is something to tell."""
         return self.written or self.step is not None or bool(self.applied.left or self.problem)
+
+    def describe(self, begins: bool = False) -> str:
+        """Return what was done, in sentences; `begins`: the file is kept in sync only since now."""
+        if self.problem:
+            return visible(self.problem)
+        name, done = visible(self.path), self.applied
+        corrected = [new for _, new in done.corrected]
+        changes = (
+            (format_count(len(done.added), "new line"), done.added),
+            (f"{len(corrected):,} changed", corrected),
+            (f"{len(done.forgotten):,} forgotten", done.forgotten),
+            (f"{len(done.moved):,} under another heading", done.moved),
+        )
+        parts = [f"{words} ({_cite_facts(numbers)})" for words, numbers in changes if numbers]
+        facts, sentences = format_count(self.facts, "fact"), []
+        if parts:
+            back = f" `undo {self.step}` takes that back." if self.step else ""
+            sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
+        if waiting := len(done.proposed):
+            waits = agree_verb(waiting, "wait in the inbox.")
+            sentences.append(f"{format_count(waiting, 'proposal')} of {'it' if parts else name} {waits}")
+        if begins:
+            sentences.append(
+                f"{name} is kept in sync from now on, with {facts}. Edit it in any editor: what you add, change and"
+                " delete in its section is read by the next command and by the application."
+            )
+        elif self.written and not parts:
+            sentences.append(f"Wrote {name}: {facts}.")
+        elif not sentences:
+            sentences.append(f"{name} and the memory say the same: {facts}.")
+        if self.others:
+            others = format_count(self.others, "line")
+            sentences.append(f"{others} of it are no facts, and stand below its section now.")
+        if self.too_many:
+            sentences.append("More facts than 2,000 would belong there: the least important are left out.")
+        return " ".join(sentences)
+
+    def refused_lines(self) -> list[str]:
+        """Return a line for each line of the file that was not accepted."""
+        return [
+            f"Line {number:,} of {visible(self.path)} stays as it is: {why}" if number else why
+            for number, why in self.applied.left
+        ]
+
+    def as_dict(self) -> dict[str, object]:
+        done = self.applied
+        facts = select_fields(done, "added", "forgotten", "moved")
+        return {
+            **select_fields(self, "path", "facts", "waiting", "written", "bytes", "step"),
+            **{name: [cite("fact", number) for number in numbers] for name, numbers in facts.items()},
+            "synced": True,
+            "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in done.corrected],
+            "proposed": [cite("proposal", number) for number in done.proposed],
+            "left": [{"line": number, "problem": why} for number, why in done.left],
+        }
+
+
+def _cite_facts(numbers: Sequence[int]) -> str:
+    """Return the citations of up to five facts, and how many more there are."""
+    more = f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else ""
+    return " ".join(cite("fact", number) for number in numbers[:5]) + more
 
 
 class FileRun:
@@ -720,6 +782,23 @@ class Sync:
         """Return a synced file as it is on the disk. Raise NotFound and what its reading raises."""
         self._require_synced(name)
         return parse_section_file(self.read_content(name), section_name(self._database))
+
+    def size_advice(self, report: SyncReport) -> list[str]:
+        """Return what could move out of a synced file that is too large to be loaded at each start, in lines."""
+        if report.bytes <= LARGE_TOKENS:  # a token has a byte at least
+            return []
+        file = self.parse_file(report.path)
+        text = "\n".join([file.before, *file.lines, file.after])
+        if not is_large_file(text):
+            return []
+        return [
+            f"{visible(report.path)} has {report.bytes / 1_000:,.0f} KB, some {len(text.encode()) // 4:,} tokens, which"
+            " a session loads as a whole. What could move to a file in memory/, where it is found when it is needed:",
+            *(
+                f"  lines {one.first:,} to {one.last:,}, some {one.tokens:,} tokens: {shorten(clean_text(one.title))}"
+                for one in find_movable_parts(file)
+            ),
+        ]
 
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to

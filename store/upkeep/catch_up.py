@@ -11,7 +11,6 @@ from store.base.runtime import is_part_disabled
 from store.embedding.vectors import Vectors
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
-from store.sync.sync import SyncReport
 from store.sync.synced_files import list_synced_files
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import (
@@ -38,9 +37,9 @@ def _report_failure(tell: Tell, what: str) -> Iterator[None]:
         tell(f"{what}: {error}")
 
 
-def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell, say_synced: Callable[[SyncReport], str]) -> None:
+def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell) -> None:
     """Sync the timeline with git and the index with the documents for a limited time, then `tell` what remains, and
-    what was synced as `say_synced` puts it; `meaning`: vectors too."""
+    what was synced; `meaning`: vectors too."""
     if memory.location.look:  # read-only: syncs nothing
         return
     deadline = time.monotonic() + WAIT_SECONDS
@@ -57,7 +56,7 @@ def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell, say_synced: Ca
     with _report_failure(tell, "A file could not be synced"):
         # those that a person keeps so, if they or the memory changed; without any this reads one row
         for report in memory.sync.sync_due(late) if list_synced_files(memory.database) else ():
-            tell(say_synced(report))
+            tell(report.describe())
     with _report_failure(tell, "The documents could not be read"):
         read = memory.documents.update_index(cancelled=late)
         if read.elsewhere:

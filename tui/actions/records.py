@@ -21,7 +21,6 @@ from store.sync.sync import SyncReport
 from store.text.display import format_count
 from store.text.similarity import parse_sentence
 from tui.actions.action import Action, ActionScreen, Done, Pick, cite_things, find_among, open_editor, run_verb
-from tui.commands.record_lines import sync_message
 from tui.desktop.programs import open_in_editor
 from tui.input.key_table import ASK
 from tui.render.lines import KIND_GLYPHS, record_time, summarize_record
@@ -219,7 +218,7 @@ def _edit_content(screen: ActionScreen, name: str, raw: Any, error: MemorandaErr
         except MemorandaError as error:
             error.next = f"What you wrote is in {_keep_draft(name, text)}. {error.next}"
             raise
-        return Done(sync_message(report), undo=False)
+        return Done(report.describe(), undo=False)
 
     screen.perform(Action("record.edit", "", does=take), [])
 

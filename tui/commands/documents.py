@@ -12,14 +12,12 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError
-from store.base.models import select_fields
 from store.base.runtime import require_extension
 from store.database.values import clean_text
-from store.sync.sync import SyncReport, find_movable_parts, is_large_file
+from store.sync.sync import SyncReport
 from store.text.display import format_count, shorten, visible, visible_lines
 from store.upkeep.optional import ExchangeReport, OpenTeam, Sharing, has_shared_records
 from tui.commands.call import Call, Interrupt, Outcome
-from tui.commands.record_lines import sync_message
 from tui.desktop.editor_process import NoEditor, editor_command, run_editor
 from tui.input.arguments import Shown, verb
 
@@ -81,9 +79,9 @@ def sync(
         return _accept_lines(call, name, yes)
     elif watch:
         return _watch_and_sync(call, reports)
-    said = " ".join(sync_message(one, one.path not in kept) for one in reports)
-    lines = [line for one in reports for line in (*_refused_lines(one), *_size_advice(call, one))]
-    done = Outcome(said, lambda: {"files": [*map(sync_json, reports)], "team": None}, lines)
+    said = " ".join(one.describe(one.path not in kept) for one in reports)
+    lines = [line for one in reports for line in (*one.refused_lines(), *synced.size_advice(one))]
+    done = Outcome(said, lambda: {"files": [one.as_dict() for one in reports], "team": None}, lines)
     if files or file or not has_shared_records(call.memory):
         return done
     return _exchange_too(call, done, reports)
@@ -102,7 +100,7 @@ def _exchange_too(call: Call, done: Outcome, reports: list[SyncReport]) -> Outco
             done.status = ExitStatus.CANNOT
             return done
     done.message = f"{done.message} {exchanged.message}".strip()
-    done.data = lambda: {"files": [*map(sync_json, reports)], "team": exchanged.data}
+    done.data = lambda: {"files": [one.as_dict() for one in reports], "team": exchanged.data}
     done.lines += exchanged.lines
     return done
 
@@ -122,50 +120,6 @@ def _synced_name(call: Call, typed: str | None) -> str:
     folder = os.path.realpath(os.path.dirname(path))
     name = os.path.relpath(os.path.join(folder, os.path.basename(path)), os.path.realpath(base))
     return call.memory.sync.path_of_file(name.replace(os.sep, "/")).name
-
-
-# what happened, in words
-
-
-def _refused_lines(report: SyncReport) -> list[str]:
-    """Return a line for each line of the file that was not accepted."""
-    return [
-        f"Line {number:,} of {visible(report.path)} stays as it is: {why}" if number else why
-        for number, why in report.applied.left
-    ]
-
-
-def _size_advice(call: Call, report: SyncReport) -> list[str]:
-    """Return advice on a file that is too large to be loaded at each start."""
-    if not report.bytes > 2_500:
-        return []
-    file = call.memory.sync.parse_file(report.path)
-    text = "\n".join([file.before, *file.lines, file.after])
-    if not is_large_file(text):
-        return []
-    lines = [
-        f"{visible(report.path)} has {report.bytes / 1_000:,.0f} KB, some {len(text.encode()) // 4:,} tokens, which a"
-        " session loads as a whole. What could move to a file in memory/, where it is found when it is needed:"
-    ]
-    lines += [
-        f"  lines {part.first:,} to {part.last:,}, some {part.tokens:,} tokens: {shorten(clean_text(part.title))}"
-        for part in find_movable_parts(file)
-    ]
-    return lines
-
-
-def sync_json(report: SyncReport) -> dict[str, object]:
-    """Return what a sync did, for scripts."""
-    done = report.applied
-    facts = select_fields(done, "added", "forgotten", "moved")
-    return {
-        **select_fields(report, "path", "facts", "waiting", "written", "bytes", "step"),
-        **{name: [cite("fact", number) for number in numbers] for name, numbers in facts.items()},
-        "synced": True,
-        "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in done.corrected],
-        "proposed": [cite("proposal", number) for number in done.proposed],
-        "left": [{"line": number, "problem": why} for number, why in done.left],
-    }
 
 
 # --accept
@@ -190,7 +144,7 @@ def _accept_lines(call: Call, name: str, yes: bool) -> Outcome:
     return Outcome(
         f"Accepted {' and '.join(parts)} of {visible(name)}.{back}",
         lambda: {"facts": [cite("fact", one.made or one.target or 0) for one in proposals], "lines": lines},
-        _refused_lines(report),
+        report.refused_lines(),
     )
 
 
@@ -240,12 +194,12 @@ def _watch_and_sync(call: Call, reports: list[SyncReport]) -> Outcome:
     files = call.memory.sync
 
     def document() -> Generator[str, None, None]:
-        yield "".join(f"{visible_lines(sync_message(report))}\n" for report in reports) + "Watching; ^C ends it.\n"
+        yield "".join(f"{visible_lines(report.describe())}\n" for report in reports) + "Watching; ^C ends it.\n"
         with Interrupt() as interrupt:
             while not interrupt.asked:
                 sys.stdout.flush()
                 for report in files.sync_due():
-                    yield f"{visible_lines(sync_message(report))}\n"
+                    yield f"{visible_lines(report.describe())}\n"
                     reports.append(report)
                 sys.stdout.flush()
                 time.sleep(WATCH_SECONDS)
@@ -254,4 +208,4 @@ def _watch_and_sync(call: Call, reports: list[SyncReport]) -> Outcome:
         return Outcome(document=document)
     for _ in document():
         pass
-    return Outcome("", lambda: [*map(sync_json, reports)])
+    return Outcome("", lambda: [one.as_dict() for one in reports])

@@ -4,13 +4,10 @@ Everything printed is escaped once more by `store.text.display` before output; c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from store.base.citations import cite
 from store.base.clock import format_age, format_local_time
 from store.base.models import Checkpoint, Decision, Fact, GlobalFact, Iteration, Proposal, Record, Step, Task
 from store.base.vocabulary import unpack_key
-from store.text.display import agree_verb, format_count, shorten, visible
+from store.text.display import format_count, shorten, visible
 from store.text.fence import is_suspicious
 from tui.render.lines import (
     DOUBTFUL_STATES,
@@ -23,10 +20,6 @@ from tui.render.lines import (
     record_time,
     summarize_record,
 )
-
-if TYPE_CHECKING:
-    from store.sync.sync import SyncReport
-
 
 BADGE_CELLS = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -103,46 +96,3 @@ def checkpoint_line(found: Checkpoint) -> str:
 def more_line(rest: int, limit: int) -> list[str]:
     """Return the line at the end of a truncated list; nothing if the list is complete."""
     return [f"… and more: --limit {limit * 4} shows them"] if rest > 0 else []
-
-
-def sync_message(report: SyncReport, begins: bool = False) -> str:
-    """Return the sentences about what a sync did."""
-    if report.problem:
-        return visible(report.problem)
-    name, done = visible(report.path), report.applied
-    corrected = [new for _, new in done.corrected]
-    changes = (
-        (format_count(len(done.added), "new line"), done.added),
-        (f"{len(corrected):,} changed", corrected),
-        (f"{len(done.forgotten):,} forgotten", done.forgotten),
-        (f"{len(done.moved):,} under another heading", done.moved),
-    )
-    parts = [f"{words} ({_cite_facts(numbers)})" for words, numbers in changes if numbers]
-    facts, sentences = format_count(report.facts, "fact"), []
-    if parts:
-        back = f" `undo {report.step}` takes that back." if report.step else ""
-        sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
-    if waiting := len(done.proposed):
-        waits = agree_verb(waiting, "wait in the inbox.")
-        sentences.append(f"{format_count(waiting, 'proposal')} of {'it' if parts else name} {waits}")
-    if begins:
-        sentences.append(
-            f"{name} is kept in sync from now on, with {facts}. Edit it in any editor: what you add, change and"
-            " delete in its section is read by the next command and by the application."
-        )
-    elif report.written and not parts:
-        sentences.append(f"Wrote {name}: {facts}.")
-    elif not sentences:
-        sentences.append(f"{name} and the memory say the same: {facts}.")
-    if report.others:
-        others = format_count(report.others, "line")
-        sentences.append(f"{others} of it are no facts, and stand below its section now.")
-    if report.too_many:
-        sentences.append("More facts than 2,000 would belong there: the least important are left out.")
-    return " ".join(sentences)
-
-
-def _cite_facts(numbers: list[int]) -> str:
-    """Return the citations of up to five facts, and how many more there are."""
-    more = f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else ""
-    return " ".join(cite("fact", number) for number in numbers[:5]) + more

@@ -20,7 +20,6 @@ from store.sync.sync import SyncReport
 from store.text.display import format_count, visible
 from store.upkeep.daily_log import write_daily_log
 from store.upkeep.maintenance import make_due_backup, offer_recovery, take_due_checkpoint
-from tui.commands.record_lines import sync_message
 from tui.demo import TOUR_STOPS, keep_tour, read_tour, tour_stop
 from tui.input.key_table import fill_in_keys, key_name
 from tui.main_screen.search import SearchingScreen
@@ -320,7 +319,7 @@ class UpkeepController(BackgroundTask):
     def _report_sync(self, report: SyncReport) -> None:
         """Say what a sync read; that it wrote what the application changed is no news."""
         if report.problem or report.step is not None or report.applied.left:
-            self.say(sync_message(report), "warning" if report.problem else "information")
+            self.say(report.describe(), "warning" if report.problem else "information")
 
     def _look_after_backups(self, make: bool) -> None:
         """Report what is wrong with the backups; with `make`, create a due one first."""
