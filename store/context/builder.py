@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from store.base.citations import Citation, parse_citation
 from store.base.errors import InvalidInput, MemorandaError
-from store.base.models import Turn
+from store.base.models import Turn, as_json, select_fields
 from store.base.vocabulary import KIND_NUMBERS, pack_key
 from store.context.selection import (
     ANSWER_TOKENS,
@@ -120,6 +120,25 @@ class Context(NamedTuple):
             f"More than {WARNING_TOKENS:,} tokens with the answer's "
             f"{ANSWER_TOKENS:,}: a small model may lose the beginning."
         )
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **select_fields(self, "question", "session", "tokens", "limit", "warning", "ranked_by"),
+            "parts": [
+                select_fields(part, "name", "tokens", "left_out", "text")
+                | {"records": [piece.citation for piece in part.pieces], "flagged": part.flagged}
+                for part in self.parts
+            ],
+            "facts": [
+                as_json(one.record)
+                | select_fields(one, "included", "why", "similarity", "tokens")
+                | {"flagged": one.is_suspicious, "reason": one.word}
+                for one in self.considered
+            ],
+            "notes": list(self.notes),
+            "milliseconds": round(self.milliseconds, 3),
+            "text": self.text,
+        }
 
     def record_tokens(self) -> Iterator[tuple[int, int]]:
         """Yield (key, tokens) of each record that is in it."""

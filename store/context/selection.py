@@ -136,6 +136,11 @@ class ContextPart(NamedTuple):
     pieces: tuple[ContextPiece, ...] = ()
     left_out: int = 0
 
+    @property
+    def flagged(self) -> list[str]:
+        """The names of the pieces that look like instructions to agents."""
+        return [piece.citation or piece.start.strip(" :") for piece in self.pieces if piece.is_suspicious]
+
 
 def make_empty_part(name: str) -> ContextPart:
     """Return a part without text."""

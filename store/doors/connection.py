@@ -27,6 +27,7 @@ from store.base import state_files
 from store.base.errors import Unsupported
 from store.base.hook_resident import end_resident
 from store.base.location import MEMORANDA_FOLDER, Location, checkout_root
+from store.base.models import select_fields
 from store.base.runtime import open_at_once
 from store.base.state_files import (
     delete_state,
@@ -72,6 +73,7 @@ from store.doors.git_hooks import (
 )
 from store.git.process import GitError, run_git
 from store.purge.file_eraser import guard_path, has_kept_versions, require_sealed_texts
+from store.text.display import visible
 from store.upkeep.checks import NOTE, OK, Finding
 
 # Ask a client itself whether it sees our server and runs our hooks.
@@ -266,6 +268,20 @@ class ConnectionPlan:
     @property
     def is_empty(self) -> bool:
         return not self.changes and not self.in_the_way
+
+    @property
+    def diff(self) -> list[str]:
+        """The differences of all files that it changes, in lines."""
+        return [visible(line) for change in self.changes for line in change.diff]
+
+    def as_dict(self, dry_run: bool) -> dict[str, object]:
+        return {
+            "agent": self.client.name,
+            "scope": self.place.scope,
+            "dry_run": dry_run,
+            "changed": [select_fields(change, "file", "diff") for change in self.changes],
+            "in_the_way": self.in_the_way,
+        }
 
 
 def plan_connection(client: AgentClient, place: ClientPlace) -> ConnectionPlan:
@@ -695,6 +711,27 @@ class Removal:
     @property
     def is_empty(self) -> bool:
         return not (self.connections or self.checkouts or self.guard or self.folders)
+
+    def describe(self) -> list[str]:
+        """Return a line for each thing that would be removed."""
+        lines = []
+        for plan in self.connections:
+            where = "you" if plan.place.scope == SCOPE_USER else plan.place.root
+            lines.append(f"agent  {plan.client.title}, {visible(where)}")
+            lines += [f"       {visible(change.file)}" for change in plan.changes]
+            lines += [f"  !    {visible(says)}" for says in plan.in_the_way]
+        lines += [f"hooks  git, {visible(root)}" for root in self.checkouts]
+        if self.guard:
+            kept = f"every version that it kept, {visible(self.guard)}"
+            lines.append(f"guard  {kept}: no change before now can be put back")
+        return [*lines, *(f"state  {visible(folder)}" for folder in self.folders)]
+
+    def as_dict(self) -> dict[str, object]:
+        connections = [
+            {"agent": one.client.name, "scope": one.place.scope, "files": [change.file for change in one.changes]}
+            for one in self.connections
+        ]
+        return {"agents": connections, **select_fields(self, "checkouts", "guard", "folders", "memories")}
 
 
 def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:

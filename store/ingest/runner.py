@@ -139,6 +139,30 @@ class IngestReport:
     anew: list[str] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
 
+    def describe(self) -> list[str]:
+        """Return lines about what else was read than turns that came."""
+        counts = (
+            (self.known, "are already known"),
+            (self.discarded - self.dropped, "set aside for a day: greetings, thanks, what tools wrote"),
+            (self.dropped, "left out: greetings, thanks, what tools wrote more than a day ago"),
+            (self.elsewhere, "of another project, and not taken"),
+            (self.purged, "were erased here once, and stay out"),
+            (self.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
+            (self.doubtful, "may hold another's words: what rules hear in them is proposed, no model reads them"),
+            (self.waiting, "still being written in its last line, which is read the next time"),
+        )
+        lines = [f"{number:,} {says}" for number, says in counts if number]
+        lines += [f"{path} is not the file it was: read from its beginning" for path in self.anew]
+        lines += [
+            f"{os.path.basename(path) or 'standard input'}, line {number:,}: {why}"
+            for path, number, why in self.troubles
+        ]
+        if self.broken:
+            more = self.broken - len(self.troubles)
+            lines.append(f"{self.broken:,} broken {'line was' if self.broken == 1 else 'lines were'} passed over")
+            lines[-1] += f", {more:,} of them not shown" if more else ""
+        return lines
+
 
 def ingest_file(
     database: Database,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from store.base.citations import cite
 from store.base.clock import days_before
@@ -52,6 +52,7 @@ from store.learning.sentences import Sentence, sign_pattern, split_own_sentences
 from store.learning.tasks import DecisionDraft, decision_by_rule
 from store.memory import Memory
 from store.records.facts import Facts, find_same_fact, insert_fact, text_hash
+from store.text.display import format_count
 from store.text.similarity import parse_sentence, text_ratio
 from store.text.words import fold_text
 
@@ -367,12 +368,38 @@ class PassResult:
     left: int = 0
 
 
+LEARNED_WORDS = {
+    "facts": ("fact", "Learned", ""),
+    "confirmed": ("fact", "Confirmed", ""),
+    "proposed": ("proposal", "Asks", ": see memoranda today"),
+}
+
+
 @dataclass(slots=True)
 class RulePassResult(PassResult):
     """Result of a run of the rules: what was `learned`; `busy`: another process runs it."""
 
     learned: LearningResult = field(default_factory=LearningResult)
     busy: bool = False
+
+    def describe(self) -> list[str]:
+        """Return a line for each kind of records that were learned, and for what is left."""
+        learned, lines = self.as_dict(), []
+        for name, (_, done, where) in LEARNED_WORDS.items():
+            cited = learned[name]
+            more = f" and {len(cited) - 10:,} more" if len(cited) > 10 else ""
+            lines += [f"{done} {' '.join(cited[:10])}{more}{where}"] if cited else []
+        turns = format_count(self.left, "turn")
+        left = f"{turns} still to be learned from: the application continues, or session flush"
+        return [*lines, left] if self.left else lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the citations of what was learned, and how many turns are left."""
+        cited = {
+            name: [cite(kind, number) for number in getattr(self.learned, name)]
+            for name, (kind, _, _) in LEARNED_WORDS.items()
+        }
+        return {**cited, "left": self.left}
 
 
 def run_rule_pass(

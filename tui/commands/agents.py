@@ -23,7 +23,6 @@ from store.doors.client import CLIENTS, SCOPE_LOCAL, AgentClient, ClientPlace, h
 from store.doors.config_edit import EditBlocked
 from store.doors.connection import (
     ConnectionPlan,
-    Removal,
     apply_connection,
     apply_disconnection,
     ask_client,
@@ -216,7 +215,7 @@ def connect(
 def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Connect an agent; show first what changes. Raise Declined and StorageError."""
     plan = plan_connection(client, place)
-    data, diff, scope = partial(_connection_json, plan, dry_run), _plan_diff(plan), SCOPE_WORDS[place.scope]
+    data, diff, scope = partial(plan.as_dict, dry_run), plan.diff, SCOPE_WORDS[place.scope]
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
     if plan.is_empty:
@@ -238,7 +237,7 @@ def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run:
 def _disconnect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Put the files of an agent back; show first what changes. Raise Declined and StorageError."""
     plan = plan_disconnection(client, place)
-    data, diff = partial(_connection_json, plan, dry_run), _plan_diff(plan)
+    data, diff = partial(plan.as_dict, dry_run), plan.diff
     if plan.is_empty:
         return Outcome(f"{client.title} is not connected here{_scope_option(place.scope, ', with')}.", data)
     if dry_run:
@@ -374,22 +373,6 @@ def _scope_option(scope: str, before: str = "") -> str:
     return "" if scope == "local" else f"{before} --{scope}"
 
 
-def _plan_diff(plan: ConnectionPlan) -> list[str]:
-    """Return the differences of all files that a connection changes."""
-    return [visible(line) for change in plan.changes for line in change.diff]
-
-
-def _connection_json(plan: ConnectionPlan, dry_run: bool) -> dict[str, object]:
-    """Return a connection for scripts."""
-    return {
-        "agent": plan.client.name,
-        "scope": plan.place.scope,
-        "dry_run": dry_run,
-        "changed": [select_fields(change, "file", "diff") for change in plan.changes],
-        "in_the_way": plan.in_the_way,
-    }
-
-
 # serve.
 
 USUAL_PORT = 8000
@@ -476,11 +459,11 @@ UNINSTALL_PROGRAM = (
 def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcome:
     """Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay."""
     found = find_installed_parts(os.path.expanduser("~"), os.environ)
-    data = partial(_removal_json, found)
+    data = found.as_dict
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_settings_path()] if os.path.exists(path)]
     if found.is_empty:
         return Outcome("There is nothing of Memoranda outside of its memories.", data, [*stays, UNINSTALL_PROGRAM])
-    lines = [*_removal_lines(found), *stays]
+    lines = [*found.describe(), *stays]
     if dry_run:
         return Outcome("Nothing was changed; this would be taken back:", data, lines)
     call.agree(yes, "Take all of this back?", lines)
@@ -493,35 +476,3 @@ def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcom
             "A memory that stays is nobody's for a later installation: memoranda import --adopt --whole takes it again."
         )
     return Outcome("Taken back: agents and git are as they were.", data, [*lines, UNINSTALL_PROGRAM])
-
-
-def _removal_lines(found: Removal) -> list[str]:
-    """Return a line for each thing that would be removed."""
-    lines = []
-    for plan in found.connections:
-        where = "you" if plan.place.scope == "user" else plan.place.root
-        lines.append(f"agent  {plan.client.title}, {visible(where)}")
-        lines += [f"       {visible(change.file)}" for change in plan.changes]
-        lines += [f"  !    {visible(says)}" for says in plan.in_the_way]
-    lines += [f"hooks  git, {visible(root)}" for root in found.checkouts]
-    if found.guard:
-        lines.append(
-            f"guard  every version that it kept, {visible(found.guard)}: no change before now can be put back"
-        )
-    lines += [f"state  {visible(folder)}" for folder in found.folders]
-    return lines
-
-
-def _removal_json(found: Removal) -> dict[str, object]:
-    """Return what would be removed, for scripts."""
-    return {
-        "agents": [
-            {
-                "agent": plan.client.name,
-                "scope": plan.place.scope,
-                "files": [change.file for change in plan.changes],
-            }
-            for plan in found.connections
-        ],
-        **select_fields(found, "checkouts", "guard", "folders", "memories"),
-    }

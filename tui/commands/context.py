@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from store.base.models import as_json, select_fields
-from store.context.builder import Context
 from store.context.selection import ANSWER_TOKENS, ContextPart
 from store.learning.tasks import context_ranker
 from store.text.display import shorten
@@ -54,38 +52,10 @@ def context(call: Call, query: list[str] = [], *, session: Annotated[str, Shown(
     if not built.considered:
         lines.append("No fact is near this question, and none is pinned.")
     for part in built.parts:
-        cited = _flagged_pieces(part) if part.name != "facts" else ()
+        cited = part.flagged if part.name != "facts" else ()
         lines += [f"{WARNING_SIGN} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
     lines += [*built.notes, "", "As it is sent:", "", *built.text.split("\n")]
-    return Outcome(
-        lines=lines, data=lambda: context_json(built), after=lambda: memory.search.log.count_opened(opened)
-    )
-
-
-def context_json(built: Context) -> dict[str, object]:
-    """Return a context as `--json` prints it."""
-    return {
-        **select_fields(built, "question", "session", "tokens", "limit", "warning", "ranked_by"),
-        "parts": [
-            select_fields(part, "name", "tokens", "left_out", "text")
-            | {"records": [piece.citation for piece in part.pieces], "flagged": _flagged_pieces(part)}
-            for part in built.parts
-        ],
-        "facts": [
-            as_json(one.record)
-            | select_fields(one, "included", "why", "similarity", "tokens")
-            | {"flagged": one.is_suspicious, "reason": one.word}
-            for one in built.considered
-        ],
-        "notes": list(built.notes),
-        "milliseconds": round(built.milliseconds, 3),
-        "text": built.text,
-    }
-
-
-def _flagged_pieces(part: ContextPart) -> list[str]:
-    """Return the names of the pieces that look like instructions to agents."""
-    return [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.is_suspicious]
+    return Outcome(lines=lines, data=built.as_dict, after=lambda: memory.search.log.count_opened(opened))
 
 
 def part_name(part: str) -> str:

@@ -7,15 +7,14 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
 from store.base.models import as_json, select_fields
 from store.conversations.extraction_queue import retry_given_up
-from store.conversations.turns import LONGEST_TURN
 from store.ingest.runner import IngestReport, ingest_file
-from store.learning.rule_pass import RulePassResult, run_rule_pass
+from store.learning.rule_pass import run_rule_pass
 from store.text.display import agree_verb, format_count
 from store.upkeep.maintenance import start_or_resume_session
 from store.upkeep.session_flush import clear_session, flush_due_sessions, flush_session, summarize_ended_sessions
@@ -27,11 +26,6 @@ TRANSCRIPT_SUFFIX = ".jsonl"
 READING_SECONDS = 2.0
 # bytes: takes some seconds
 LARGE_TRANSCRIPT = 4 << 20
-LEARNED_WORDS = {
-    "facts": ("fact", "Learned", ""),
-    "confirmed": ("fact", "Confirmed", ""),
-    "proposed": ("proposal", "Asks", ": see memoranda today"),
-}
 # folders below a named one in which conversations are looked for, to name one of them
 SEARCHED_FOLDERS = 1_000
 
@@ -76,7 +70,7 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
         if not goes_on:
             summarize_ended_sessions(memory)
     read = run_rule_pass(memory, seconds=0 if goes_on or interrupt.asked else READING_SECONDS)
-    lines = [*_ingest_lines(report), *_learned_lines(read), *(str(error) for _, error in failures)]
+    lines = [*report.describe(), *read.describe(), *(str(error) for _, error in failures)]
     of = format_count(len(report.sessions), "session")
     message = f"Brought in {format_count(report.added, 'turn')} of {of}." if report.added else "Nothing new."
     only_broken = report.broken and not (report.added or report.known or report.bytes)
@@ -93,7 +87,7 @@ def bring_in_conversations(call: Call, named: Sequence[str], name: str) -> Outco
             **select_fields(report, *type(report).__slots__),
             "troubles": [{"file": path, "line": number, "why": why} for path, number, why in troubles],
             "sessions": sorted(report.sessions),
-            "learned": _learned_json(read),
+            "learned": read.as_dict(),
         },
         lines,
         status=status,
@@ -139,53 +133,6 @@ def _transcript_files(call: Call, named: Sequence[str], failures: list[tuple[str
     return found
 
 
-def _ingest_lines(report: IngestReport) -> list[str]:
-    """Return further lines about what was read."""
-    counts = (
-        (report.known, "are already known"),
-        (report.discarded - report.dropped, "set aside for a day: greetings, thanks, what tools wrote"),
-        (report.dropped, "left out: greetings, thanks, what tools wrote more than a day ago"),
-        (report.elsewhere, "of another project, and not taken"),
-        (report.purged, "were erased here once, and stay out"),
-        (report.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
-        (report.doubtful, "may hold another's words: what rules hear in them is proposed, no model reads them"),
-        (report.waiting, "still being written in its last line, which is read the next time"),
-    )
-    lines = [f"{number:,} {says}" for number, says in counts if number]
-    lines += [f"{path} is not the file it was: read from its beginning" for path in report.anew]
-    lines += [
-        f"{os.path.basename(path) or 'standard input'}, line {number:,}: {why}"
-        for path, number, why in report.troubles
-    ]
-    if report.broken:
-        more = report.broken - len(report.troubles)
-        lines.append(f"{report.broken:,} broken {'line was' if report.broken == 1 else 'lines were'} passed over")
-        lines[-1] += f", {more:,} of them not shown" if more else ""
-    return lines
-
-
-def _learned_lines(read: RulePassResult) -> list[str]:
-    """Return a line for each record learned from the messages."""
-    learned, lines = _learned_json(read), []
-    for name, (_, done, where) in LEARNED_WORDS.items():
-        cited = learned[name]
-        more = f" and {len(cited) - 10:,} more" if len(cited) > 10 else ""
-        lines += [f"{done} {' '.join(cited[:10])}{more}{where}"] if cited else []
-    left = (
-        f"{format_count(read.left, 'turn')} still to be learned from: the application continues, or session flush"
-    )
-    return [*lines, left] if read.left else lines
-
-
-def _learned_json(read: RulePassResult) -> dict[str, Any]:
-    """Return what was learned, for scripts."""
-    cited = {
-        name: [cite(kind, number) for number in getattr(read.learned, name)]
-        for name, (kind, _, _) in LEARNED_WORDS.items()
-    }
-    return {**cited, "left": read.left}
-
-
 @verb(looks=lambda given: given.act != "start")
 def session(
     call: Call,
@@ -224,7 +171,7 @@ def session(
             "session": done.session,
             "summaries": [cite("summary", number) for number in done.summaries],
             "checkpoint": taken,
-            "learned": _learned_json(done.read),
+            "learned": done.read.as_dict(),
         },
-        _learned_lines(done.read),
+        done.read.describe(),
     )
