@@ -16,7 +16,7 @@ from store.base.citations import Citation
 from store.base.clock import from_ms
 from store.base.errors import InvalidInput, NotFound, StorageError
 from store.base.location import Location
-from store.base.models import Chunk
+from store.base.models import Chunk, select_fields
 from store.base.runtime import IsCancelled, never_cancelled
 from store.config.configuration import Config
 from store.database.database import Database, Lease, LeaseLost, Transaction
@@ -36,6 +36,7 @@ from store.documents.files import (
 from store.documents.sections import blank_section, section_name
 from store.redaction.allowlist import is_allowed_value
 from store.redaction.redactor import find_secrets
+from store.text.display import format_count
 
 # Split a Markdown text into chunks: whole lines of about 400 tokens that can be found, and cited by their numbers.
 #
@@ -305,6 +306,24 @@ class DocumentScan:
     remaining: int = 0
     elsewhere: bool = False
     problems: list[tuple[str, str]] = field(default_factory=list)
+
+    def describe(self) -> str:
+        """Return in a sentence what was read."""
+        if self.elsewhere:
+            return "Another process is reading the documents right now."
+        words = [format_count(self.new, "new document")] if self.new else []
+        words += [f"{self.changed:,} changed"] if self.changed else []
+        words += [f"{self.gone:,} gone"] if self.gone else []
+        if not words:
+            return f"Nothing changed: {format_count(self.unchanged, 'document')}."
+        rest = f"; {self.unchanged:,} as they were" if self.unchanged else ""
+        return f"Read the documents: {', '.join(words)}{rest}."
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            **select_fields(self, "new", "changed", "gone", "unchanged", "remaining"),
+            "problems": [{"path": path, "problem": why} for path, why in self.problems],
+        }
 
 
 @dataclass(slots=True, eq=False, repr=False)

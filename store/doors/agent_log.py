@@ -21,6 +21,7 @@ MAX_AGENT_CALLS = 5_000  # calls
 # an agent with a call within this time is shown as working
 AT_WORK_MS = 15 * 60_000
 MAX_CALL_CITATIONS = 100  # citations that are kept of one call
+_OF_CLIENTS = "(?1 = 'null' OR client IN (SELECT value FROM json_each(?1)))"
 
 
 class AgentCall(NamedTuple):
@@ -102,12 +103,12 @@ def note_agent_call(
     return number
 
 
-def list_agent_calls(database: Database, client: str = "", limit: int = 50) -> list[AgentCall]:
-    """Return the newest calls, of one client if it is named."""
+def list_agent_calls(database: Database, clients: Sequence[str] | None = None, limit: int = 50) -> list[AgentCall]:
+    """Return the newest calls, the newest first; those of some clients if they are named."""
     rows = database.rows(
         "SELECT id, at, client, session, door, name, milliseconds, tokens, problem, reads, writes FROM agent_calls"
-        " WHERE ?1 = '' OR client = ?1 ORDER BY id DESC LIMIT ?2",
-        (client, limit),
+        f" WHERE {_OF_CLIENTS} ORDER BY id DESC LIMIT ?2",
+        (json.dumps(clients), limit),
     )
     return [
         AgentCall(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows
@@ -276,12 +277,14 @@ def note_cited_records(write: Transaction, session: str, reply: str) -> int:
     return write.changed_rows()
 
 
-def list_injections(database: Database, client: str = "", limit: int = 50, session: str = "") -> list[Injection]:
-    """Return what agents were sent, newest first; one client's, one session's, if it is named."""
+def list_injections(
+    database: Database, clients: Sequence[str] | None = None, limit: int = 50, session: str = ""
+) -> list[Injection]:
+    """Return what agents were sent, newest first; what some clients, or one session, were sent if they are named."""
     return _read_injections(
         database,
-        "(?1 = '' OR client = ?1) AND (?2 = '' OR session = ?2) ORDER BY id DESC LIMIT ?3",
-        (client, session, limit),
+        f"{_OF_CLIENTS} AND (?3 = '' OR session = ?3) ORDER BY id DESC LIMIT ?2",
+        (json.dumps(clients), limit, session),
     )
 
 

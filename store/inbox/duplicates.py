@@ -27,6 +27,7 @@ from store.inbox.proposals import ProposalQuestion
 from store.records.decisions import Decisions
 from store.records.facts import Facts
 from store.records.timeline import openings_counted_since
+from store.text.display import format_count
 from store.text.language import detect_language, is_other_language
 from store.text.similarity import (
     CLOSE_RATIO,
@@ -382,6 +383,18 @@ class DuplicatesResult(NamedTuple):
     facts: int
     left: int
     meaning: bool
+
+    def describe(self) -> str:
+        """Return in sentences what was looked at and found."""
+        said = (
+            f"{format_count(self.facts, 'fact')} looked at{'' if self.meaning else ', by words alone'}:"
+            f" {format_count(self.duplicates, 'duplicate')}, {format_count(self.contradictions, 'contradiction')},"
+            f" {self.against_decisions:,} against a later decision,"
+            f" {format_count(self.clusters, 'group')} of old facts."
+        )
+        new = f"{format_count(len(self.proposals), 'new proposal')} in the inbox; undo removes all of them."
+        said = f"{said} {new}" if self.proposals else f"{said} Nothing new to ask."
+        return f"{said} {self.left:,} more wait for the next time." if self.left else said
 
 
 SummarizeFacts = Callable[[Sequence[str]], str]

@@ -60,7 +60,7 @@ def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell) -> None:
     with _report_failure(tell, "The documents could not be read"):
         read = memory.documents.update_index(cancelled=late)
         if read.elsewhere:
-            tell("Another process is reading the documents right now.")
+            tell(read.describe())
         elif read.remaining:
             tell(f"{read.remaining:,} documents remain to be read; the next command continues.")
     with _report_failure(tell, "No checkpoint could be taken"):

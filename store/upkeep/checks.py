@@ -74,9 +74,14 @@ class Finding(NamedTuple):
     command: str = ""
 
 
-CheckProgress = Callable[
-    [str, int, int], None
-]  # what is being checked, how much is done, of how much (0: unknown)
+def doctor_verdict(found: Sequence[Finding]) -> str:
+    """Summarise all findings in a sentence."""
+    wrong = sum(one.state == WRONG for one in found)
+    return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
+
+
+# what is being checked, how much is done, of how much (0: unknown)
+CheckProgress = Callable[[str, int, int], None]
 
 
 def ignore_progress(what: str, done: int, total: int) -> None:

@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Annotated
 
 from store.base.clock import format_local_time, utc_now
@@ -106,17 +105,14 @@ def agents(
     if agent and agent.isascii() and agent.isdigit():
         return _show_injection(get_injection(database, int(agent)))
     activities = list_agent_activity(database, now)
-    clients: Sequence[str] = ("",)
+    clients: Sequence[str] | None = None
     if agent:
         activities = [one for one in activities if agent == one.agent or agent in one.clients][:1]
         if not activities:
             raise NotFound(f"No agent called “{agent[:40]}” was here.", "List them: memoranda agents")
         clients = activities[0].clients
-    calls = (one for client in clients for one in list_agent_calls(database, client, limit))
-    injections = (one for client in clients for one in list_injections(database, client, limit))
-    newest = attrgetter("at", "id")
-    did = sorted(calls, key=newest, reverse=True)[:limit]
-    sent = sorted(injections, key=newest, reverse=True)[:limit]
+    did = list_agent_calls(database, clients, limit)
+    sent = list_injections(database, clients, limit)
     lines = [line for one in activities for line in activity_lines(one, now)]
     rows = [one._asdict() for one in activities]
     if not agent:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import asdict
 from shutil import get_terminal_size
 from threading import current_thread, main_thread
@@ -28,7 +28,7 @@ from store.search.fulltext import check_text_index, rebuild_text_index
 from store.search.lookup import records_by_key
 from store.text.display import agree_verb, format_count, shorten, visible
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due, uses_other_provider
-from store.upkeep.checks import WRONG, CheckProgress, Finding
+from store.upkeep.checks import WRONG, CheckProgress, doctor_verdict
 from store.upkeep.doctor import examine
 from store.upkeep.maintenance import run_maintenance
 from store.upkeep.metrics import measure
@@ -312,25 +312,14 @@ def show_progress(call: Call, what: str) -> Callable[[int, int], None]:
 def _index_documents(memory: Memory) -> Outcome:
     """Read the documents that are new or changed."""
     result = memory.documents.update_index()
-    problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
-    said = "Another process is reading the documents right now" if result.elsewhere else ""
-    words = [format_count(result.new, "new document")] if result.new else []
-    words += [f"{result.changed:,} changed"] if result.changed else []
-    words += [f"{result.gone:,} gone"] if result.gone else []
-    if words and not said:
-        rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
-        said = f"Read the documents: {', '.join(words)}{rest}"
-    unread = bool(problems) and not (said or result.unchanged or result.remaining)
-    nothing = f"Nothing changed: {format_count(result.unchanged, 'document')}"
+    read = result.new or result.changed or result.gone or result.unchanged or result.remaining or result.elsewhere
+    unread = bool(result.problems) and not read
     return Outcome(
-        message="" if unread else f"{said or nothing}.",
+        message="" if unread else result.describe(),
         status=ExitStatus.CANNOT if unread else ExitStatus.DONE,
         error="No document could be read; mend what is named and try again." if unread else "",
-        lines=problems,
-        data=lambda: {
-            **select_fields(result, "new", "changed", "gone", "unchanged", "remaining"),
-            "problems": [{"path": path, "problem": why} for path, why in result.problems],
-        },
+        lines=[f"{visible(path)}: {visible(why)}" for path, why in result.problems],
+        data=result.as_dict,
     )
 
 
@@ -363,12 +352,6 @@ def _check(call: Call, quick: bool, head: str) -> Outcome:
         data=lambda: {"wrong": wrong, "findings": findings},
         status=ExitStatus.PERSON if wrong else ExitStatus.DONE,
     )
-
-
-def doctor_verdict(found: Sequence[Finding]) -> str:
-    """Summarise all findings in a sentence."""
-    wrong = sum(one.state == WRONG for one in found)
-    return f"{format_count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
 
 
 def check_words(what: str, done: int, total: int) -> str:

@@ -92,18 +92,8 @@ def _find_duplicates(call: Call) -> Outcome:
     with fact_summarizer(memory) as summary:
         found = propose_duplicates(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     lines = [proposal_line(one, memory.now) for one in memory.inbox.get_many(found.proposals)]
-    seen = (
-        f"{format_count(found.facts, 'fact')} looked at{'' if found.meaning else ', by words alone'}:"
-        f" {format_count(found.duplicates, 'duplicate')}, {format_count(found.contradictions, 'contradiction')},"
-        f" {found.against_decisions:,} against a later decision,"
-        f" {format_count(found.clusters, 'group')} of old facts."
-    )
-    new = f"{format_count(len(found.proposals), 'new proposal')} in the inbox; undo removes all of them."
-    said = f"{seen} {new}" if found.proposals else f"{seen} Nothing new to ask."
-    if found.left:
-        said += f" {found.left:,} more wait for the next time."
     return Outcome(
-        said,
+        found.describe(),
         lambda: {**found._asdict(), "proposals": _proposals_json(memory, found.proposals)},
         lines,
         status=ExitStatus.UNFINISHED if found.left else ExitStatus.DONE,

@@ -70,11 +70,11 @@ def read_agents(reading: Reading) -> Loaded:
         return reading.last
     agents = list_agent_activity(database, now)
     shown = [one for one in agents if only in (None, one.agent)]
-    clients = [""] if only is None else [client for one in shown for client in one.clients]
-    did: list[AgentCall | Injection] = []
-    for client in clients:
-        did += list_agent_calls(database, client, MOST_LISTED)
-        did += list_injections(database, client, MOST_LISTED)
+    clients = None if only is None else [client for one in shown for client in one.clients]
+    did: list[AgentCall | Injection] = [
+        *list_agent_calls(database, clients, MOST_LISTED),
+        *list_injections(database, clients, MOST_LISTED),
+    ]
     did = sorted(did, key=lambda one: (one.at, one.id), reverse=True)[:MOST_LISTED]
     muted = memory.mutes.filter_muted_keys({key for one in did for key in _mutable_keys(one)})
     rows = [AgentRow(one, paused, _mutable_keys(one), muted) for one in (*shown, *did)]

@@ -18,11 +18,11 @@ from store.base.errors import MemorandaError
 from store.base.models import Record
 from store.search.lookup import get_record
 from store.text.display import visible
-from store.upkeep.checks import NOTE, OK, WRONG, Finding
+from store.upkeep.checks import NOTE, OK, WRONG, Finding, doctor_verdict
 from store.upkeep.doctor import examine
 from store.upkeep.metrics import Measures, measure
 from tui.actions.action import Action
-from tui.commands.health import check_words, doctor_verdict, draw_chart
+from tui.commands.health import check_words, draw_chart
 from tui.lists.record_rows import RowLine, row_lines
 from tui.panes.pane import Entry, EntryRows, Heading, Loaded, Pane, Reading
 from tui.render.details import describe_record
