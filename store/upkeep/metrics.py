@@ -15,6 +15,7 @@ from store.conversations.extraction_queue import count_attempts, count_queued_tu
 from store.database.database import Database
 from store.database.wal import CRASH_COUNT_KEY, LAST_CRASH_KEY, unrecorded_recoveries
 from store.embedding.model_registry import find_serving_model
+from store.embedding.vectors import Vectors
 from store.learning.rule_pass import read_request_counts
 from store.memory import Memory
 from store.records.facts import AGE_STATES
@@ -27,6 +28,7 @@ LISTED_GIVEN_UP = 5  # turns that are listed
 MEASURED_GAPS = 200  # checkpoints whose intervals are measured, the newest
 TREND_DAYS, TREND_WEEKS = 30, 12
 MEASURED_TABLES = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
+COUNTED_TABLES = "decisions iterations commits events commit_links tasks checkpoints history".split()
 MEMORY_FILE_ENDINGS = ("", "-wal", "-shm")
 # each session with its newest turn, without reading the turns between; and whether it can be continued
 CONVERSATIONS_SQL = (
@@ -150,6 +152,24 @@ class Measures:
     records: dict[str, int]
     sizes: dict[str, int]
     backups: int
+
+
+def count_contents(memory: Memory) -> dict[str, object]:
+    """Return how many records there are, by what they are embedded, and how large the file is."""
+    database = memory.database
+    facts = memory.facts.count_by_state(memory.now)
+    vectors = Vectors(database).read_status()
+    return {
+        "facts": facts["active"],
+        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
+        **{table: database.value(f"SELECT count(*) FROM {table}") for table in COUNTED_TABLES},
+        "schema": database.connection.pragma("user_version"),
+        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        "embedded_by": vectors.provider,
+        "embedding_model": vectors.model,
+        "to_embed": vectors.left,
+        "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
+    }
 
 
 def measure(memory: Memory) -> Measures:

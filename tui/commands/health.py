@@ -31,7 +31,7 @@ from store.upkeep.background_embedding import embed_waiting, is_embedding_due, u
 from store.upkeep.checks import WRONG, CheckProgress, doctor_verdict
 from store.upkeep.doctor import examine
 from store.upkeep.maintenance import run_maintenance
-from store.upkeep.metrics import measure
+from store.upkeep.metrics import count_contents, measure
 from tui.commands.call import Call, Interrupt, Outcome
 from tui.commands.context import draw_bar
 from tui.commands.record_lines import fact_line, keyed_line
@@ -177,25 +177,8 @@ def _show_figures(call: Call) -> Outcome:
 
 
 def memory_figures(call: Call) -> dict[str, object]:
-    """Collect the counts of records, sizes and paths."""
-    memory = call.memory
-    database = memory.database
-    facts = memory.facts.count_by_state(memory.now)
-    vectors = Vectors(database).read_status()
-    tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
-    counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
-    return {
-        "facts": facts["active"],
-        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
-        **counted,
-        "schema": database.connection.pragma("user_version"),
-        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
-        "embedded_by": vectors.provider,
-        "embedding_model": vectors.model,
-        "to_embed": vectors.left,
-        "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
-        "path": call.location.path,
-    }
+    """Return the counts of records, the sizes, and where the memory is."""
+    return {**count_contents(call.memory), "path": call.location.path}
 
 
 def overview_lines(call: Call) -> list[str]:
