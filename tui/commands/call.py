@@ -1,4 +1,4 @@
-"""What each verb does: functions of a session and its arguments, the same for the command line and the app."""
+"""How each verb is run: a function of a call and its arguments, the same for the command line and the app."""
 
 from __future__ import annotations
 
