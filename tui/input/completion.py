@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable
 from os.path import commonprefix
+from pathlib import Path
 from typing import NamedTuple
 
 from store.base.errors import InvalidInput
@@ -137,49 +138,14 @@ def _complete_option(options: Iterable[Argument], current: str) -> list[Completi
 
 # Completion in a shell: its script runs `memoranda help complete SHELL LINE` at each Tab.
 
-_BASH = r"""# Completion of memoranda for bash.
-_memoranda() {
-    local current=${COMP_WORDS[COMP_CWORD]} offered word
-    [[ $current == '=' ]] && current=''
-    offered=$(memoranda help complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
-    COMPREPLY=()
-    if [[ $offered == :files ]]; then
-        compopt -o filenames 2>/dev/null
-        offered=$(compgen -f -- "$current")
-    fi
-    while IFS= read -r word; do [[ -z $word ]] || COMPREPLY+=("$word"); done <<< "$offered"
-}
-complete -F _memoranda memoranda"""
-_ZSH = r"""#compdef memoranda
-# Completion of memoranda for zsh.
-_memoranda() {
-    local -a offered
-    offered=("${(@f)$(memoranda help complete zsh "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
-    if [[ $offered[1] == :files ]]; then
-        _files
-    elif [[ -n $offered[1] ]]; then
-        _describe memoranda offered
-    fi
-}
-if [[ $funcstack[1] == _memoranda ]]; then _memoranda "$@"; else compdef _memoranda memoranda; fi"""
-_FISH = r"""# Completion of memoranda for fish.
-function __memoranda_offer
-    set -l offered (memoranda help complete fish (commandline -cp) 2>/dev/null)
-    if test "$offered" = :files
-        __fish_complete_path (commandline -ct)
-    else
-        string join -- \n $offered
-    end
-end
-complete -c memoranda -f -a '(__memoranda_offer)'"""
-SHELL_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+SHELLS = ("bash", "zsh", "fish")
 
 
 def completion_script(shell: str) -> str:
     """Return the completion script of a shell. Raise InvalidInput."""
-    if shell not in SHELL_SCRIPTS:
+    if shell not in SHELLS:
         raise InvalidInput("Completion is there for bash, zsh and fish.", "memoranda help completion bash")
-    return SHELL_SCRIPTS[shell]
+    return Path(__file__).with_name(f"completion.{shell}").read_text(encoding="utf-8").removesuffix("\n")
 
 
 def offer_completions(shell: str, line: str) -> list[str]:

@@ -5,6 +5,7 @@ It imports no dependency: the wheel is built with it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from store.base.errors import ExitStatus
 from tui.input.arguments import GLOBAL_OPTIONS, Argument, Verb
@@ -24,35 +25,14 @@ MAN_FILES = (
     (".memoranda/config.toml", "settings of this project, which win over yours"),
     ("~/.config/memoranda/config.toml", "your settings; memoranda config says where the file is on this system"),
 )
-_HEAD = """\
-.TH MEMORANDA 1 "" "memoranda {version}" "User Commands"
-.SH NAME
-memoranda \\- see, ask, correct, undo and forget what AI agents remember
-.SH SYNOPSIS
-.B memoranda
-.br
-.B memoranda
-.I COMMAND
-.RI [ ARGUMENT "]\\&..."
-.SH DESCRIPTION
-Without a command, the application opens on the memory of the project you are in; without a terminal an overview is
-printed.
-Every command also works after
-.B :
-in the application, where
-.B ?
-lists the keys.
-.SH OPTIONS
-These may stand anywhere before a
-.BR \\-\\- .
-"""
 
 
 def manual_page(version: str) -> str:
     """Return the manual page; `version` is printed in its footer."""
     database, as_json, help = GLOBAL_OPTIONS
+    head = Path(__file__).with_name("man_head.roff").read_text(encoding="utf-8")
     lines = [
-        _HEAD.format(version=_escape_roff(version)).removesuffix("\n"),
+        head.format(version=_escape_roff(version)).removesuffix("\n"),
         *_entries(_arguments((database, as_json, LOOK_OPTION, help, VERSION_OPTION))),
         ".SH COMMANDS",
         *(line for verb in list_verbs() for line in _verb_section(verb)),

@@ -23,7 +23,7 @@ from tui.cli import run_command
 from tui.commands.lists import LISTINGS
 from tui.input import completion
 from tui.input.arguments import Argument
-from tui.input.completion import A_PATH, SHELL_SCRIPTS, complete_line, completion_script, offer_completions
+from tui.input.completion import A_PATH, SHELLS, complete_line, completion_script, offer_completions
 from tui.input.key_table import KEYS
 from tui.input.verb_table import FORMER_WORDS, MEMORY_WORD, list_verbs, verb_named
 
@@ -166,7 +166,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a person types: with two files, one of which has a space in its name."""
     (tmp_path / "notes file.json").touch()
     (tmp_path / "other.db").touch()
-    for shell in SHELL_SCRIPTS:
+    for shell in SHELLS:
         (tmp_path / f"script.{shell}").write_text(completion_script(shell))
     monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
     return tmp_path
@@ -241,7 +241,7 @@ def zsh(folder: Path) -> Tab:
     return tab
 
 
-@pytest.mark.parametrize("shell", SHELL_SCRIPTS)
+@pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("line", "last"),
     [
@@ -261,7 +261,7 @@ def test_a_real_shell(request: pytest.FixtureRequest, shell: str, line: str, las
         assert found == [last.partition("=")[2] if shell == "bash" and "=" in last else last]
 
 
-@pytest.mark.parametrize("shell", SHELL_SCRIPTS)
+@pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_is_printed_as_it_is(capsys: pytest.CaptureFixture[str], shell: str) -> None:
     """Nothing of it would be made visible: no tab, no escape, and every line its own."""
     assert run_command(["help", "completion", shell]) == 0
