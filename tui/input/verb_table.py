@@ -16,56 +16,18 @@ from tui.input.arguments import REGISTERED, Verb
 MEMORY_WORD = "memory"
 # the second as in a shell
 PREFIX_WORDS = (MEMORY_WORD, "memoranda")
-VERB_GROUPS: dict[str, dict[str, str]] = {
-    "Every day": {
-        "today": "inbox",
-        "search": "search",
-        "ask": "search",
-        "show": "search",
-        "remember": "facts",
-        "decide": "records",
-        "task": "records",
-    },
-    "Put right": {
-        "correct": "facts",
-        "confirm": "facts",
-        "forget": "facts",
-        "undo": "history",
-        "redo": "history",
-        "merge": "inbox",
-        "link": "records",
-    },
-    "One record": {"pin": "facts", "mute": "facts", "tag": "facts", "bind": "evidence", "purge": "privacy"},
-    "Look": {
-        "list": "lists",
-        "timeline": "lists",
-        "history": "history",
-        "context": "context",
-        "health": "health",
-    },
-    "Go back": {
-        "checkpoint": "history",
-        "restore": "history",
-        "backup": "exchange",
-        "iteration": "records",
-    },
-    "In and out": {
-        "import": "exchange",
-        "export": "exchange",
-        "sync": "documents",
-        "session": "conversations",
-    },
-    "Agents": {"connect": "agents", "agents": "agents", "files": "tools", "mcp": "agents", "hook": "agents"},
-    "Team": {"team": "team"},
-    "Memoranda": {
-        "open": "location",
-        "config": "settings",
-        "secrets": "privacy",
-        "serve": "agents",
-        "demo": "location",
-        "uninstall": "agents",
-    },
+_GROUPS = {
+    "Every day": "today:inbox search:search ask:search show:search remember:facts decide:records task:records",
+    "Put right": "correct:facts confirm:facts forget:facts undo:history redo:history merge:inbox link:records",
+    "One record": "pin:facts mute:facts tag:facts bind:evidence purge:privacy",
+    "Look": "list:lists timeline:lists history:history context:context health:health",
+    "Go back": "checkpoint:history restore:history backup:exchange iteration:records",
+    "In and out": "import:exchange export:exchange sync:documents session:conversations",
+    "Agents": "connect:agents agents:agents files:tools mcp:agents hook:agents",
+    "Team": "team:team",
+    "Memoranda": "open:location config:settings secrets:privacy serve:agents demo:location uninstall:agents",
 }
+VERB_GROUPS = {title: dict(one.split(":") for one in verbs.split()) for title, verbs in _GROUPS.items()}
 """The verbs in the order of the help, each with its module below `tui.commands`; only that of the one that is typed is
 imported."""
 MODULES = {name: module for group in VERB_GROUPS.values() for name, module in group.items()}
