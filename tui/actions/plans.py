@@ -21,12 +21,13 @@ from store.purge.word_search import RemainingMatch
 from store.search.lookup import kind_of_record
 from store.text.display import format_count
 from store.upkeep.as_of import PointInTime, point_in_time
+from store.upkeep.erasing import PurgeReport, plan_in_both, run_purge
 from store.upkeep.optional import with_shared_places
 from tui.actions.action import Done
-from tui.commands.privacy import PurgeReport, plan_in_both, run_purge
 from tui.input.key_table import key_name
 from tui.render.lines import KIND_GLYPHS, StyledLine, compare_rows, origin_name, writer_name
 from tui.screens.plans import Plan, PlanLine
+from tui.theme.escape import visible
 
 PLAN_SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
 STRATEGIES = {"replace": "replace", "keep mine": "mine", "only add": "add"}
@@ -264,7 +265,7 @@ def _place_effect(place: RemainingMatch, chosen: bool) -> str:
 
 def report_purge(report: PurgeReport, elsewhere: Sequence[str]) -> Done:
     """Return what an erasure did, with its details to read."""
-    lines = [*report.list_lines(), *elsewhere]
+    lines = [*map(visible, report.list_lines()), *elsewhere]
     said = f"Erased {format_count(report.done.purged, 'record')} with all old versions."
     more = [said, "", *lines] if len(lines) > 1 else ()
     return Done(f"{said} {lines[-1]}", lines=more, undo=False)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-from store.base.citations import cite, parse_citation
+from store.base.citations import parse_citation
 from store.base.clock import format_local_time
 from store.base.errors import ExitStatus, InvalidInput, NotFound
 from store.base.models import select_fields
 from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
-from store.database.tombstones import is_purge_pending
 from store.memory import Memory
-from store.purge.file_eraser import guard_path
-from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find_traces
-from store.purge.purge import PurgePlan, PurgeResult
-from store.purge.registry import list_store_files
+from store.purge.purge import PurgePlan
 from store.purge.secret_scan import PERSONAL_DATA_SCANNER, SECRET_SCANNER, scan_secrets, scrub_secrets
 from store.purge.word_search import RemainingMatch
 from store.records.table import count_redactions, list_redactions
@@ -26,14 +21,12 @@ from store.redaction.allowlist import add_allowance, list_allowances, remove_all
 from store.redaction.rules import load_labels
 from store.text.display import format_count, shorten, visible
 from store.upkeep.as_of import point_in_time
-from store.upkeep.optional import find_sharing, with_shared_places
+from store.upkeep.erasing import PlanOfBoth, check_text, name_some, plan_in_both, run_purge
+from store.upkeep.optional import with_shared_places
 from tui.commands.call import Call, Ids, Outcome, parse_reference
 from tui.commands.record_lines import more_line
 from tui.input.arguments import Shown, verb
 
-# kinds of places that are files of the person
-PERSON_FILES = ("file", "export")
-CHECK_COMMAND = "memoranda purge --check TEXT"
 # kind, id
 Records = Sequence[tuple[str, int]]
 # of several ends of a purge, the first of these is that of the command
@@ -72,7 +65,9 @@ def purge(
     if check:
         if any((query, origin, before, kind, leave, scrub)):
             raise InvalidInput("--check looks for a text, and erases nothing.", "purge --check TEXT")
-        return _prove_erased(call, call.text(ids, "purge --check"))
+        found = check_text(call.memory, call.text(ids, "purge --check"))
+        lines = [*map(visible, found.lines)]
+        return Outcome(found.message, lambda: found.data, lines, status=found.status)
     memory = call.memory
     both = plan_in_both(memory, meant.named_records()) if meant.ids else None
     if both is not None:
@@ -92,63 +87,8 @@ def purge(
     call.agree(yes, _purge_question(plan, chosen), no="Nothing was purged.")
     report = run_purge(memory, plan, chosen)
     said = f"Erased {format_count(report.done.purged, 'record')} with all old versions."
-    return Outcome(said, report.as_json, report.list_lines(), status=report.status, error=report.error)
-
-
-def _prove_erased(call: Call, text: str) -> Outcome:
-    """Look for a text in every file of the memory, and of the person's own beside it."""
-    if not text.strip():
-        empty = "There is nothing to look for in an empty text."
-        raise InvalidInput(empty, "echo TEXT | memoranda purge --check -")
-    memory = call.memory
-    try:
-        # where it cannot be read nothing is proved
-        own = memory.require_personal()
-    except NotFound:
-        own = memory
-    traces = find_traces(memory.database, memory.documents, [text])
-    holding = [place.citation for place in traces.places]
-    stored = {guard_path(), *list_store_files(memory.database.path)}
-    if own is not memory:
-        theirs = find_traces(own.database, own.documents, [text])
-        known = {os.path.realpath(one.file) for one in traces.verdicts}
-        more = [one for one in theirs.verdicts if os.path.realpath(one.file) not in known]
-        traces = PurgeTraces((*traces.verdicts, *more), (*traces.places, *theirs.places))
-        holding += [memory.globals.as_cited(place.citation) for place in theirs.places]
-        stored.update(list_store_files(own.database.path))
-    holding = list(dict.fromkeys(holding))
-    status = ExitStatus.DONE
-    where = "No trace of it in"
-    read = "of which not all can be read" if traces.unread_files else "read to the last byte"
-    folder = os.path.join(os.path.dirname(memory.database.path), "")
-    lines = []
-    for one in traces.verdicts:
-        name = visible(one.file.removeprefix(folder))
-        word, how = ("FOUND ", f"  {', '.join(one.found)}") if one.found else ("clean ", "")
-        says = f"{word}  {name}  {one.size:,} bytes{how}"
-        lines.append(says if one.size >= 0 else f"unread  {name}: it cannot be read")
-    if holding:
-        lines.append(f"The records that hold it: {_name_some(holding)}.")
-        where = "Half of it stands in a place named below, all of it in none of"
-    if traces.files_with_text:
-        where = f"Found in {len(traces.files_with_text):,} of"
-    if (traces.files_with_text or holding) and is_purge_pending(memory.database):
-        lines.append("Erasing is not finished: close other programs using this memory, and check again.")
-        status = ExitStatus.UNFINISHED
-    elif not traces.is_clean:
-        inside = any(one.table not in PERSON_FILES for one in traces.places)
-        inside = inside or any(one.file in stored for one in traces.files_with_text)
-        status = ExitStatus.CANNOT if inside or traces.unread_files else ExitStatus.ELSEWHERE
-    return Outcome(
-        f"{where} {format_count(len(traces.verdicts), 'file')}, {read}.",
-        lambda: {
-            "found": bool(traces.files_with_text or holding),
-            "files": [select_fields(one, "file", "size") | {"found": list(one.found)} for one in traces.verdicts],
-            "records": holding,
-        },
-        [*lines, NOT_SEARCHED_NOTE],
-        status=status,
-    )
+    lines = [*map(visible, report.list_lines())]
+    return Outcome(said, report.as_json, lines, status=report.status, error=report.error)
 
 
 # selection
@@ -237,15 +177,9 @@ def _purge_question(plan: PurgePlan, chosen: frozenset[int]) -> str:
     files = dict.fromkeys(plan.places[index].key for index in sorted(chosen) if plan.places[index].table == "file")
     scrubbed = f" Erased in {format_count(len(chosen), 'other place')} too." if chosen else ""
     scrubbed += f" Sentences are cut out of your files {', '.join(files)}." if files else ""
-    left = f" The words stay in {_name_some(staying)}." if staying else ""
-    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {_name_some(names)}?"
+    left = f" The words stay in {name_some(staying)}." if staying else ""
+    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {name_some(names)}?"
     return f"{erased}{scrubbed}{left} This cannot be undone."
-
-
-def _name_some(names: Sequence[str], most: int = 10) -> str:
-    """Return the first of some names, and how many are not named."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 # output
@@ -269,213 +203,6 @@ def _plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
     return lines
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class PurgeReport:
-    """What the purge of a plan did, in its `chosen` places, and what is left of its words."""
-
-    plan: PurgePlan
-    chosen: Collection[int]
-    done: PurgeResult
-    traces: PurgeTraces
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether everything was erased: nothing is pending, and each remaining place was left on purpose, or is not
-        Memoranda's to change and was listed."""
-        left = self.done.left
-        if all(place.table == "export" for place in left) and self._list_unnamed():
-            return False
-        return not self.done.finished.pending and (self.traces.is_clean or bool(left))
-
-    @property
-    def error(self) -> str:
-        """Why records are not, or may not be, erased, and what to do."""
-        if self.is_finished:
-            return ""
-        if why := self.done.finished.pending:
-            return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
-        if self.traces.files_with_text or self.traces.places:
-            return f"The words are still in the files named above. Run memoranda health --check, then {CHECK_COMMAND}."
-        unread = "The files named above cannot be read, so they may still hold the words."
-        return f"{unread} Delete them or make them readable, then run {CHECK_COMMAND}."
-
-    @property
-    def status(self) -> ExitStatus:
-        """How the purge ends, by where words are left."""
-        if self.done.finished.pending:
-            return ExitStatus.UNFINISHED
-        if not self.is_finished or len(self._list_scrubbed()) < len(self.chosen):
-            return ExitStatus.CANNOT
-        in_git = any(note for _, note in self.done.files)
-        return ExitStatus.ELSEWHERE if self.done.left or in_git else ExitStatus.DONE
-
-    def _list_unnamed(self) -> list[PurgeVerdict]:
-        """List the files that hold the words and are not among the places that are left."""
-        named = {place.key for place in self.done.left}
-        return [one for one in self.traces.files_with_text if one.file not in named]
-
-    def _list_scrubbed(self) -> list[RemainingMatch]:
-        """List the chosen places, without those that were left because their files changed meanwhile."""
-        left = {(one.table, one.key, one.span) for one in self.done.left}
-        chosen = [self.plan.places[index] for index in sorted(self.chosen)]
-        return [one for one in chosen if (one.table, one.key, one.span) not in left]
-
-    def list_lines(self) -> list[str]:
-        """Return the rest of the report: places scrubbed and left, what is pending, what cannot be reached from here,
-        and the proof."""
-        done, finished, traces = self.done, self.done.finished, self.traces
-        lines = [f"Erased in {format_count(done.scrubbed, 'other place')} too."] if done.scrubbed else []
-        lines += [f"Cut out of your file {path}{f'; {note}' if note else ''}." for path, note in done.files]
-        lines += [f"Rewrote {format_count(len(finished.rewritten), 'backup')}."] if finished.rewritten else []
-        lines += [
-            f"Removed the backup {name}, which could not be rewritten; make a new one."
-            for name in finished.removed
-        ]
-        lines += [f"The backup {name} cannot be read: look at it yourself." for name in finished.unread]
-        listed = {place.citation for place in done.left}
-        short = [place for place in traces.places if place.citation not in listed and not finished.pending]
-        left = [*done.left, *short]
-        lines += [f"Still holds the words: {place.citation} ({place.what})" for place in left[:50]]
-        lines += [f"… and {len(left) - 50:,} more places."] if len(left) > 50 else []
-        lines.append(NOT_SEARCHED_NOTE)
-        lines += [f"Cannot be read, so it was not checked: {one.file}." for one in traces.unread_files]
-        if finished.pending:
-            lines.append(f"Pending: {finished.pending}")
-        elif traces.is_clean:
-            size = sum(one.size for one in traces.verdicts)
-            lines.append(f"Checked {format_count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
-        lines += [f"Found in {one.file}: {', '.join(one.found)}." for one in self._list_unnamed()]
-        if done.left and traces.files_with_text:
-            lines.append("What still holds the words is named above.")
-        return list(map(visible, lines))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what the purge did, for scripts."""
-        finished = self.done.finished
-        return {
-            "purged": [one.citation for one in self.plan.going],
-            "scrubbed": [one.citation for one in self._list_scrubbed()],
-            "left": [select_fields(place, "citation", "what") for place in self.done.left],
-            "pending": finished.pending,
-            "backups": {"rewritten": list(finished.rewritten), "removed": list(finished.removed)},
-            "traces": [select_fields(one, "file", "found") for one in self.traces.files_with_text],
-            "files": len(self.traces.verdicts),
-        }
-
-
-def run_purge(memory: Memory, plan: PurgePlan, chosen: Collection[int]) -> PurgeReport:
-    """Purge, and look for what is left of the words, wherever text is kept."""
-    done = memory.purge.run_plan(plan, chosen)
-    if sharing := find_sharing(memory):
-        sharing.erase_purged(memory)
-    erased = not done.finished.pending
-    traces = find_traces(memory.database, memory.documents, plan.texts, plan.names, erased=erased)
-    return PurgeReport(plan, chosen, done, traces)
-
-
-# Erase global facts, and facts that were moved: in the personal memory and in the project's, whose files both hold the
-# words.
-
-
-class PlanOfBoth(NamedTuple):
-    """A purge in the personal memory, `own`, and in the one where it is asked, `here`: None where that is the personal
-    one, or nothing of it goes. `projects` are others whose histories hold the words, each with the fact there."""
-
-    own: PurgePlan
-    here: PurgePlan | None
-    projects: tuple[tuple[str, int], ...]
-
-    @property
-    def elsewhere(self) -> list[str]:
-        return [f"Another project's history holds the words too: {_purge_command(*one)}" for one in self.projects]
-
-    def parts(self, memory: Memory) -> list[tuple[str, Memory, PurgePlan]]:
-        """Return each plan with its memory, and where that is, as the head of its lines."""
-        found = [("In your personal memory:", memory.require_personal(), self.own)]
-        return found if self.here is None else [*found, ("In this memory:", memory, self.here)]
-
-    def as_one(self, memory: Memory) -> PurgePlan:
-        """Return both plans as a single plan to show, the personal memory's first, with citations as in this
-        memory."""
-        here = self.here or PurgePlan((), (), ())
-        cited = memory.globals.as_cited
-        others = [
-            RemainingMatch(
-                cite("fact", number),
-                "project",
-                path,
-                "of another project",
-                path,
-                can=False,
-                note=f"To erase it there: {_purge_command(path, number)}",
-            )
-            for path, number in self.projects
-        ]
-        return PurgePlan(
-            (*(one._replace(citation=cited(one.citation)) for one in self.own.going), *here.going),
-            (*(one._replace(citation=cited(one.citation)) for one in self.own.places), *here.places, *others),
-            (*self.own.texts, *here.texts),
-            (*self.own.names, *here.names),
-        )
-
-    def run_parts(self, memory: Memory, chosen: Collection[int]) -> Iterator[tuple[str, PurgeReport]]:
-        """Carry out each with the `chosen` places of `as_one`; yield where that was, and what was done."""
-        first = len(self.own.places)
-        for where, at, plan in self.parts(memory):
-            here = plan is self.here
-            picked = frozenset(one - first if here else one for one in chosen if (one >= first) == here)
-            yield where, run_purge(at, plan, picked)
-
-    def run_both(self, memory: Memory, chosen: Collection[int]) -> PurgeReport:
-        """Carry out both with the `chosen` places of `as_one`; return what was done in both together."""
-        parts = [report for _, report in self.run_parts(memory, chosen)]
-        done = _join([one.done for one in parts])
-        return PurgeReport(self.as_one(memory), chosen, done, _join([one.traces for one in parts]))
-
-
-def _join(results: Sequence[Any]) -> Any:
-    """Return several results as one, field by field: sums of numbers, all members of tuples, the first text."""
-    kind = type(results[0])
-    if hasattr(kind, "_fields"):
-        return kind(*map(_join, zip(*results, strict=True)))
-    return next(filter(None, results), "") if kind is str else sum(results, kind())
-
-
-def plan_in_both(memory: Memory, records: Records) -> PlanOfBoth | None:
-    """Return the plan of a purge that concerns both memories: of global facts, and of facts that were moved there, or
-    here. None for any other. Raise NotFound, InvalidInput or StorageError."""
-    # None if it cannot be opened: it is asked for again if it is needed
-    own = memory.personal
-    shared = [number for kind, number in records if kind == "global"]
-    facts = [number for kind, number in records if kind == "fact"]
-    rest = [(kind, number) for kind, number in records if kind != "global"]
-    # a fact's number is that of the global fact
-    if own is memory:
-        if not shared and not memory.moves.find_other_projects(facts):
-            return None
-        going = [*rest, *(("fact", number) for number in shared)]
-    else:
-        _, moved = memory.moves.find_counterparts(facts, shared)
-        if not shared and not moved:
-            return None
-        going = [("fact", number) for number in (*shared, *moved)]
-    own = own or memory.require_personal()
-    plan = with_shared_places(own, own.purge.plan(going))
-    # with all that say the same there, and were moved at another time
-    gone = [int(one.key.strip("[]")) for one in plan.going if one.kind == "fact"]
-    here = None
-    if own is not memory:
-        moved, _ = memory.moves.find_counterparts(facts, gone)
-        both = [*rest, *(("fact", number) for number in moved)]
-        here = with_shared_places(memory, memory.purge.plan(both)) if both else None
-    return PlanOfBoth(plan, here, tuple(memory.moves.find_other_projects(gone)))
-
-
-def _purge_command(path: str, number: int) -> str:
-    """Return the command that purges a fact of another project."""
-    return f"memoranda --db {path} purge {cite('fact', number)}"
-
-
 def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outcome:
     """Erase in both memories, after a single question."""
     memory = call.memory
@@ -486,13 +213,13 @@ def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outco
         for where, _, plan in both.parts(memory):
             lines += [where, *_plan_lines(plan, plan.default_places())]
         return Outcome(lines=[*lines, *both.elsewhere], data=lambda: {"purge": names, "elsewhere": both.elsewhere})
-    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {_name_some(names)}"
+    erased = f"Erase {format_count(len(names), 'record')} with all old versions, {name_some(names)}"
     question = f"{erased}, in your personal memory and here? This cannot be undone."
     call.agree(yes, question, both.elsewhere, "Nothing was purged.")
     error = ""
     ends = [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
     for where, report in both.run_parts(memory, whole.default_places()):
-        lines += [where, *report.list_lines()]
+        lines += [where, *map(visible, report.list_lines())]
         error = report.error or error
         ends.append(report.status)
     return Outcome(
@@ -640,7 +367,7 @@ def _scan_for_secrets(call: Call, personal: bool, purge: bool, yes: bool) -> Out
             status=ExitStatus.DONE if personal else ExitStatus.PERSON,
         )
     names = list(dict.fromkeys(leak.citation for leak in leaks))
-    call.agree(yes, f"Cut {total} out of {_name_some(names, 5)} for good?")
+    call.agree(yes, f"Cut {total} out of {name_some(names, 5)} for good?")
     wiped = scrub_secrets(database, leaks, scanner=scanner)
     left = sum(leak.table == "history" for leak in leaks)
     rotate = "" if personal else " Whoever read them before may have them: replace them where they were issued."

@@ -10,7 +10,7 @@ from store.base.models import GlobalFact
 from store.base.vocabulary import pack_key
 from store.memory import Memory
 from store.purge.proof import find_traces
-from tui.commands.privacy import plan_in_both
+from store.upkeep.erasing import plan_in_both
 
 MORNING = "2026-11-21T10:00:00.000Z"
 FACT, SHARED = pack_key("fact", 2), pack_key("global", 1)
