@@ -1,4 +1,4 @@
-"""The manual page, memoranda(1), made from the table of verbs, in roff's `man` macros.
+"""The manual page, memoranda(1): man_page.roff, filled from the table of verbs, in roff's `man` macros.
 
 It imports no dependency: the wheel is built with it."""
 
@@ -12,38 +12,18 @@ from tui.input.arguments import GLOBAL_OPTIONS, Argument, Verb
 from tui.input.completion import LOOK_OPTION, VERSION_OPTION
 from tui.input.verb_table import list_verbs
 
-MAN_ENVIRONMENT = (
-    ("MEMORANDA_DB", "the memory file to use, unless --db names one"),
-    ("MEMORANDA_MODEL", "the model that Ollama is asked for"),
-    ("MEMORANDA_WITHOUT", "parts to run without, with commas between them: model, agent, vec0"),
-    ("OLLAMA_HOST", "where Ollama listens, unless the setting agent.host says so"),
-    ("NO_COLOR", "show the application without colour"),
-)
-MAN_FILES = (
-    (".memoranda/memory.db", "the memory of a project, at the root of its git checkout"),
-    (".memoranda/backups/", "verified copies of it"),
-    (".memoranda/config.toml", "settings of this project, which win over yours"),
-    ("~/.config/memoranda/config.toml", "your settings; memoranda config says where the file is on this system"),
-)
-
 
 def manual_page(version: str) -> str:
     """Return the manual page; `version` is printed in its footer."""
     database, as_json, help = GLOBAL_OPTIONS
-    head = Path(__file__).with_name("man_head.roff").read_text(encoding="utf-8")
-    lines = [
-        head.format(version=_escape_roff(version)).removesuffix("\n"),
-        *_entries(_arguments((database, as_json, LOOK_OPTION, help, VERSION_OPTION))),
-        ".SH COMMANDS",
-        *(line for verb in list_verbs() for line in _verb_section(verb)),
-        ".SH ENVIRONMENT",
-        *_entries((_bold(name), help) for name, help in MAN_ENVIRONMENT),
-        ".SH FILES",
-        *_entries((_italic(name), help) for name, help in MAN_FILES),
-        ".SH EXIT STATUS",
-        *_entries((_bold(str(status.value)), status.says) for status in ExitStatus),
-    ]
-    return "\n".join(lines) + "\n"
+    options = (database, as_json, LOOK_OPTION, help, VERSION_OPTION)
+    page = Path(__file__).with_name("man_page.roff").read_text(encoding="utf-8")
+    return page.format(
+        version=_escape_roff(version),
+        options="\n".join(_entries(_arguments(options))),
+        commands="\n".join(line for verb in list_verbs() for line in _verb_section(verb)),
+        statuses="\n".join(_entries((_bold(str(status.value)), status.says) for status in ExitStatus)),
+    )
 
 
 def _verb_section(verb: Verb) -> Iterator[str]:
