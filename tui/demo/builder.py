@@ -37,7 +37,8 @@ SECOND_MS = 1_000
 
 
 class Calendar:
-    """Moments before `now`. The sprint began on this week's Monday, or on last week's if now is a Monday."""
+    """Moments before `now`, of which `ms` is the present one: a clock that never goes back, on which two writes at one
+    moment are a second apart. The sprint began on this week's Monday, or on last week's if now is a Monday."""
 
     def __init__(self, now: str) -> None:
         self.now = to_ms(now)
@@ -46,6 +47,7 @@ class Calendar:
         self._monday = round(monday.timestamp() * 1000)
         # the end of the sprint's days and the start of yesterday, also if yesterday was Monday
         self._yesterday = max(self.now - 26 * HOUR_MS, self._monday + 6 * HOUR_MS)
+        self.ms = self.at("358")
 
     def at(self, when: str) -> int:
         """Convert a table's time to milliseconds since 1970: `12` is that many days ago in working hours; `12.9` to
@@ -68,13 +70,6 @@ class Calendar:
         minutes = int(days) * 13 % 10 / 100
         of_day = 0.9 * (1 - part) + minutes if part else 0.25 + int(days) * 37 % 60 / 100
         return self.now // DAY_MS * DAY_MS - int(days) * DAY_MS + round((8 + 10 * of_day) * HOUR_MS)
-
-
-class DemoClock:
-    """A settable clock that never goes back: two writes at one moment are a second apart."""
-
-    def __init__(self, calendar: Calendar) -> None:
-        self.ms = calendar.at("358")
 
     def __call__(self) -> str:
         return from_ms(self.ms)
@@ -315,27 +310,27 @@ def read_year_rows() -> list[tuple[str, str, str, dict[str, Any]]]:
 class DemoYear:
     """One build of the demo; keeps the ids of written facts by their names."""
 
-    def __init__(self, memory: Memory, project: DemoProject, hands: DemoClock) -> None:
+    def __init__(self, memory: Memory, project: DemoProject, calendar: Calendar) -> None:
         self._memory = memory
         self._project = project
-        self._hands = hands
+        self._calendar = calendar
         self._facts: dict[str, int] = {}
 
-    def acts(self, calendar: Calendar) -> Iterator[tuple[int, str, Callable[[], object]]]:
+    def acts(self) -> Iterator[tuple[int, str, Callable[[], object]]]:
         """Yield everything that happens, in no order: when, by whom, and what is done."""
         for when, actor, what, arguments in read_year_rows():
             seen = arguments.pop("seen", "")
             call = attrgetter(what)(self._memory if "." in what else self)
-            yield calendar.at(when), actor, partial(call, **arguments, actor=actor)
+            yield self._calendar.at(when), actor, partial(call, **arguments, actor=actor)
             for later in seen.split():
                 name = arguments.get("name", arguments["text"])
-                yield calendar.at(later), "user", partial(self.confirm, [name], "user")
+                yield self._calendar.at(later), "user", partial(self.confirm, [name], "user")
 
     def read_git(self) -> None:
         """Write the commits up to this moment, and read the new ones into the timeline."""
         door = self._memory.database.door
         self._memory.database.door = "worker"
-        if self._project.grow(self._hands.ms):
+        if self._project.grow(self._calendar.ms):
             source = timeline_repository(self._memory, self._project.folder)
             if source is not None:
                 read_new_commits(self._memory, source)
@@ -421,18 +416,17 @@ def build_demo(folder: str, now: str) -> Location:
         raise StorageError(f"{root} {why}.", "Name another folder for the demo.") from None
     calendar = Calendar(now)
     project = DemoProject(root, calendar)
-    hands = DemoClock(calendar)
     path = os.path.join(root, MEMORANDA_FOLDER, DATABASE_FILE)
     location = Location(path, "project", "made by memoranda demo", root)
-    with Memory(location, "cli", hands) as memory:
+    with Memory(location, "cli", calendar) as memory:
         # not synced: a demo lost to a power cut is built again
         memory.database.connection.pragma("synchronous", 0)
-        year = DemoYear(memory, project, hands)
-        for at, actor, do in sorted(year.acts(calendar), key=lambda act: act[0]):
-            hands.move_to(at)
+        year = DemoYear(memory, project, calendar)
+        for at, actor, do in sorted(year.acts(), key=lambda act: act[0]):
+            calendar.move_to(at)
             memory.database.door = DEMO_DOORS[actor]
             do()
-        hands.move_to(calendar.now - 1)
+        calendar.move_to(calendar.now - 1)
         year.read_git()
         # facts of that year are marked as checked
         mark_all_compared(memory.database)
