@@ -113,7 +113,7 @@ def rewrite_line(words: Sequence[str]) -> list[str]:
     first_word, *rest = words
     alone = FORMER_WORDS.get(first_word)
     second = next(iter(find_loose_words(verb_named(alone.split()[0]), rest)), 0) if alone else 0
-    both = FORMER_WORDS.get(" ".join([first_word, *rest[second : second + 1]]))
+    both = FORMER_WORDS.get(" ".join([first_word, *rest[second : second + 1]]).lower())
     if both:
         del rest[second : second + 1]
     former = both or alone
@@ -164,13 +164,10 @@ def find_verb(words: list[str]) -> tuple[Verb, list[str]] | None:
     if not words:
         return None
     first = words[0].removeprefix("/").lower()
-    lower = [first, *(word.lower() for word in words[1:2])]
-    if first in FORMER_WORDS or " ".join(lower) in FORMER_WORDS:
-        words = rewrite_line([*(lower if " ".join(lower) in FORMER_WORDS else [first, *words[1:2]]), *words[2:]])
-        first = words[0]
+    first, *rest = rewrite_line([first, *words[1:]])
     if first in MODULES:
-        return verb_named(first), words[1:]
-    return find_verb(words[1:]) if first in PREFIX_WORDS else None
+        return verb_named(first), rest
+    return find_verb(rest) if first in PREFIX_WORDS else None
 
 
 def is_command(words: list[str]) -> bool:
