@@ -22,6 +22,8 @@ from store.upkeep.optional import find_sharing, with_shared_places
 # kinds of places that are files of the person
 PERSON_FILES = ("file", "export")
 CHECK_COMMAND = "memoranda purge --check TEXT"
+# of several ends of a purge, the first of these is that of both
+PURGE_ENDS = (ExitStatus.CANNOT, ExitStatus.UNFINISHED, ExitStatus.ELSEWHERE, ExitStatus.DONE)
 
 
 def name_some(names: Sequence[str], most: int = 10) -> str:
@@ -186,6 +188,17 @@ class PlanOfBoth(NamedTuple):
             here = plan is self.here
             picked = frozenset(one - first if here else one for one in chosen if (one >= first) == here)
             yield where, run_purge(at, plan, picked)
+
+    def report_parts(self, memory: Memory) -> tuple[list[str], ExitStatus, str]:
+        """Carry out each with all places that can be erased; return what was done in each, how the worst of them ended,
+        and why."""
+        lines, error = list[str](), ""
+        ends = [ExitStatus.ELSEWHERE if self.projects else ExitStatus.DONE]
+        for where, report in self.run_parts(memory, self.as_one(memory).default_places()):
+            lines += [where, *report.list_lines()]
+            error = report.error or error
+            ends.append(report.status)
+        return [*lines, *self.elsewhere], next(one for one in PURGE_ENDS if one in ends), error
 
     def run_both(self, memory: Memory, chosen: Collection[int]) -> PurgeReport:
         """Carry out both with the `chosen` places of `as_one`; return what was done in both together."""

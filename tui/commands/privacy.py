@@ -29,8 +29,6 @@ from tui.input.arguments import Shown, verb
 
 # kind, id
 Records = Sequence[tuple[str, int]]
-# of several ends of a purge, the first of these is that of the command
-PURGE_ENDS = (ExitStatus.CANNOT, ExitStatus.UNFINISHED, ExitStatus.ELSEWHERE, ExitStatus.DONE)
 
 
 @verb(frees=True, looks=lambda given: given.check)
@@ -206,29 +204,19 @@ def _plan_lines(plan: PurgePlan, chosen: frozenset[int]) -> list[str]:
 def _purge_both(call: Call, both: PlanOfBoth, dry_run: bool, yes: bool) -> Outcome:
     """Erase in both memories, after a single question."""
     memory = call.memory
-    whole = both.as_one(memory)
-    names = [one.citation for one in whole.going]
-    lines: list[str] = []
+    names = [one.citation for one in both.as_one(memory).going]
     if dry_run:
+        lines = list[str]()
         for where, _, plan in both.parts(memory):
             lines += [where, *_plan_lines(plan, plan.default_places())]
         return Outcome(lines=[*lines, *both.elsewhere], data=lambda: {"purge": names, "elsewhere": both.elsewhere})
     erased = f"Erase {format_count(len(names), 'record')} with all old versions, {name_some(names)}"
     question = f"{erased}, in your personal memory and here? This cannot be undone."
     call.agree(yes, question, both.elsewhere, "Nothing was purged.")
-    error = ""
-    ends = [ExitStatus.ELSEWHERE if both.elsewhere else ExitStatus.DONE]
-    for where, report in both.run_parts(memory, whole.default_places()):
-        lines += [where, *map(visible, report.list_lines())]
-        error = report.error or error
-        ends.append(report.status)
-    return Outcome(
-        f"Erased {format_count(len(names), 'record')} with all old versions.",
-        lambda: {"purged": names, "elsewhere": both.elsewhere},
-        [*lines, *both.elsewhere],
-        status=next(one for one in PURGE_ENDS if one in ends),
-        error=error,
-    )
+    did, status, error = both.report_parts(memory)
+    said = f"Erased {format_count(len(names), 'record')} with all old versions."
+    data = {"purged": names, "elsewhere": both.elsewhere}
+    return Outcome(said, lambda: data, [*map(visible, did)], status=status, error=error)
 
 
 # List what was redacted, mark what is no secret, and scan for secrets stored before a rule existed.
