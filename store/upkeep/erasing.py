@@ -17,6 +17,7 @@ from store.purge.proof import NOT_SEARCHED_NOTE, PurgeTraces, PurgeVerdict, find
 from store.purge.purge import PurgePlan, PurgeResult
 from store.purge.registry import list_store_files
 from store.purge.word_search import RemainingMatch
+from store.upkeep.as_of import point_in_time
 from store.upkeep.optional import find_sharing, with_shared_places
 
 # kinds of places that are files of the person
@@ -30,6 +31,41 @@ def name_some(names: Sequence[str], most: int = 10) -> str:
     """Return the first of some names, and how many are not named."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class PurgeSelection:
+    """The records that a purge is of: those named, each a kind and an id, found by a query, written by an origin, or
+    older than a moment, of one kind or of all."""
+
+    records: Sequence[tuple[str, int]]
+    query: str | None
+    origin: str | None
+    before: str | None
+    kind: str | None
+
+    def plan(self, memory: Memory) -> PurgePlan:
+        """Plan their purge, with the places where they were shared. Raise InvalidInput, NotFound."""
+        purge = memory.purge
+        if self.kind is not None and self.before is None:
+            raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
+        if sum((bool(self.records), *(one is not None for one in (self.query, self.origin, self.before)))) != 1:
+            ways = "Name records, or a --query, an --origin, or --before a time: one of them."
+            raise InvalidInput(ways, "purge 12 D#3")
+        if self.before is not None:
+            at = point_in_time(memory, self.before)
+            found = purge.list_created_before(at.at, self.kind)
+            if not found:
+                none = f"Nothing that can be purged is older than {at.words}."
+                raise NotFound(none, "memoranda timeline shows what there is.")
+            plan = purge.plan(found, alone=True)
+        elif self.origin is not None:
+            plan = purge.plan(purge.list_by_origin(self.origin))
+        elif self.query is not None:
+            plan = purge.plan(*purge.list_by_words(memory.search, self.query))
+        else:
+            plan = purge.plan(self.records)
+        return with_shared_places(memory, plan)
 
 
 def _count(things: int, word: str) -> str:

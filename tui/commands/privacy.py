@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from store.base.citations import parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import ExitStatus, InvalidInput, NotFound
+from store.base.errors import ExitStatus, InvalidInput
 from store.base.models import select_fields
 from store.base.vocabulary import PURGEABLE_KINDS
 from store.config.configuration import user_settings_path
@@ -20,15 +19,10 @@ from store.records.table import count_redactions, list_redactions
 from store.redaction.allowlist import add_allowance, list_allowances, remove_allowance
 from store.redaction.rules import load_labels
 from store.text.display import format_count, shorten, visible
-from store.upkeep.as_of import point_in_time
-from store.upkeep.erasing import PlanOfBoth, check_text, name_some, plan_in_both, run_purge
-from store.upkeep.optional import with_shared_places
+from store.upkeep.erasing import PlanOfBoth, PurgeSelection, check_text, name_some, plan_in_both, run_purge
 from tui.commands.call import Call, Ids, Outcome, parse_reference
 from tui.commands.record_lines import more_line
 from tui.input.arguments import Shown, verb
-
-# kind, id
-Records = Sequence[tuple[str, int]]
 
 
 @verb(frees=True, looks=lambda given: given.check)
@@ -59,7 +53,6 @@ def purge(
     check: instead: prove that no byte of a text is left in any file of the store
     dry_run: only show what would be erased, and what else holds the words
     """
-    meant = PurgeSelection(ids, query, origin, before, kind, yes)
     if check:
         if any((query, origin, before, kind, leave, scrub)):
             raise InvalidInput("--check looks for a text, and erases nothing.", "purge --check TEXT")
@@ -67,13 +60,14 @@ def purge(
         lines = [*map(visible, found.lines)]
         return Outcome(found.message, lambda: found.data, lines, status=found.status)
     memory = call.memory
-    both = plan_in_both(memory, meant.named_records()) if meant.ids else None
+    meant = select_purged(ids, query, origin, before, kind, yes)
+    both = plan_in_both(memory, meant.records) if meant.records else None
     if both is not None:
         if scrub or leave:
             every = "Of a global fact the words are erased in every place of both memories."
             raise InvalidInput(every, "Name no place.")
         return _purge_both(call, both, dry_run, yes)
-    plan = meant.plan_purge(memory)
+    plan = meant.plan(memory)
     chosen = (_places_named(plan, scrub) if scrub else plan.default_places()) - _places_named(plan, leave)
     if dry_run:
         elsewhere = [
@@ -92,50 +86,15 @@ def purge(
 # selection
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class PurgeSelection:
-    """The records that a purge is of: those named, found by a query, written by an origin, or older than a moment."""
-
-    ids: Sequence[str]
-    query: str | None
-    origin: str | None
-    before: str | None
-    kind: str | None
-    yes: bool
-
-    def __post_init__(self) -> None:
-        """Words that cite no record are a query, as in `purge Greta`; not with --yes, where one may be a mistyped
-        citation."""
-        if self.ids and self.query is None and not self.yes and not any(map(_cites_record, self.ids)):
-            self.ids, self.query = (), " ".join(self.ids)
-
-    def named_records(self) -> Records:
-        """Return the records that are named. Raise InvalidInput."""
-        cited = [parse_reference(text, "fact", *PURGEABLE_KINDS, "global") for text in self.ids]
-        return [(one.kind, int(one.target)) for one in cited]
-
-    def plan_purge(self, memory: Memory) -> PurgePlan:
-        """Plan their purge, with the places where they were shared. Raise InvalidInput, NotFound."""
-        purge = memory.purge
-        if self.kind is not None and self.before is None:
-            raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
-        if sum((bool(self.ids), *(one is not None for one in (self.query, self.origin, self.before)))) != 1:
-            ways = "Name records, or a --query, an --origin, or --before a time: one of them."
-            raise InvalidInput(ways, "purge 12 D#3")
-        if self.before is not None:
-            at = point_in_time(memory, self.before)
-            found = purge.list_created_before(at.at, self.kind)
-            if not found:
-                none = f"Nothing that can be purged is older than {at.words}."
-                raise NotFound(none, "memoranda timeline shows what there is.")
-            plan = purge.plan(found, alone=True)
-        elif self.origin is not None:
-            plan = purge.plan(purge.list_by_origin(self.origin))
-        elif self.query is not None:
-            plan = purge.plan(*purge.list_by_words(memory.search, self.query))
-        else:
-            plan = purge.plan(self.named_records())
-        return with_shared_places(memory, plan)
+def select_purged(
+    ids: Sequence[str], query: str | None, origin: str | None, before: str | None, kind: str | None, yes: bool
+) -> PurgeSelection:
+    """Return what the arguments of `purge` mean. Words that cite no record are a query, as in `purge Greta`; not with
+    --yes, where one may be a mistyped citation. Raise InvalidInput."""
+    if ids and query is None and not yes and not any(map(_cites_record, ids)):
+        ids, query = (), " ".join(ids)
+    cited = [parse_reference(text, "fact", *PURGEABLE_KINDS, "global") for text in ids]
+    return PurgeSelection([(one.kind, int(one.target)) for one in cited], query, origin, before, kind)
 
 
 def _cites_record(text: str) -> bool:

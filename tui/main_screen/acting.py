@@ -34,7 +34,7 @@ from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
 from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
-from tui.commands.privacy import PurgeSelection
+from tui.commands.privacy import select_purged
 from tui.desktop.programs import copy_to_clipboard
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_typed
@@ -653,9 +653,8 @@ class ActingScreen(PlacesScreen):
             step = parse_id(given.seq, "step") if isinstance(given.seq, str) else given.seq
             self.show_plan(lambda memory: plan_undo(memory, [memory.history.get(step)]))
         elif name == "purge" and not (given.check or given.yes or given.dry_run or given.scrub or given.leave):
-            meant = PurgeSelection(given.ids, given.query, given.origin, given.before, given.kind, given.yes)
-            named = meant.named_records() if meant.ids else ()
-            self.show_plan(lambda memory: plan_purge_of(memory, named, meant.plan_purge, meant.query or ""))
+            meant = select_purged(given.ids, given.query, given.origin, given.before, given.kind, given.yes)
+            self.show_plan(lambda memory: plan_purge_of(memory, meant.records, meant.plan, meant.query or ""))
         elif name == "sync" and given.edit:
             edit_synced_file(self, given.file or "MEMORY.md")
         elif name == "open" and given.place:
