@@ -58,8 +58,7 @@ class Call:
 
     @property
     def memory(self) -> Memory:
-        if self.opened is None:
-            raise RuntimeError("this verb opens no memory")
+        assert self.opened is not None, "this verb opens no memory"
         return self.opened
 
     def run(self, verb: Verb, given: ParsedArguments) -> Outcome:

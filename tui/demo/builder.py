@@ -259,9 +259,7 @@ def _apply_edit(edit: DemoEdit, tree: dict[str, bytes]) -> set[str]:
         old, new = edit.path.split(" ")
         tree[new] = tree.pop(old)
         return {old, new}
-    if edit.kind == "gone":
-        del tree[edit.path]
-    elif edit.kind == "data":
+    if edit.kind == "data":
         tree[edit.path] = base64.b64decode(edit.lines[0])
     elif edit.kind == "cut":
         before, after = (_side_of_diff(edit.lines, sign) for sign in ("+", "-"))

@@ -48,9 +48,6 @@ class TerminalFile:
     def __init__(self, file: Any) -> None:
         self._file = file
 
-    def fileno(self) -> int:
-        return int(self._file.fileno())
-
     def write(self, text: str) -> None:
         with suppress(OSError):
             self._file.write(text)

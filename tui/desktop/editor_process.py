@@ -53,17 +53,9 @@ def run_editor(words: list[str], leave: Callable[[], None]) -> int | OSError:
     with _redirect_signals(leave):
         try:
             # the application's own standard error leads nowhere (`own_terminal`)
-            return subprocess.run(words, check=False, stderr=_terminal_file()).returncode
+            return subprocess.run(words, check=False, stderr=sys.__stderr__).returncode
         except OSError as error:
             return error
-
-
-def _terminal_file() -> int | None:
-    """Return the file that the application draws on, None where there is none."""
-    try:
-        return None if sys.__stderr__ is None else sys.__stderr__.fileno()
-    except (OSError, ValueError):  # a test's, without a number
-        return None
 
 
 @contextmanager
