@@ -19,7 +19,7 @@ from store.memory import Memory
 from store.purge.purge import PlannedRecord, PurgePlan
 from store.purge.word_search import RemainingMatch
 from store.search.lookup import kind_of_record
-from store.text.display import format_count
+from store.text.display import format_count, visible
 from store.upkeep.as_of import PointInTime, point_in_time
 from store.upkeep.erasing import PurgeReport, plan_in_both, run_purge
 from store.upkeep.optional import with_shared_places
@@ -27,7 +27,6 @@ from tui.actions.action import Done
 from tui.input.key_table import key_name
 from tui.render.lines import KIND_GLYPHS, StyledLine, compare_rows, origin_name, writer_name
 from tui.screens.plans import Plan, PlanLine
-from tui.theme.escape import visible
 
 PLAN_SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
 STRATEGIES = {"replace": "replace", "keep mine": "mine", "only add": "add"}
