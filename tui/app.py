@@ -39,7 +39,7 @@ from tui.desktop.drivers import TerminalDriver
 from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
 from tui.theme.glyphs import lacks_glyphs, spoken_table
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
-from tui.theme.styles import HIGH_CONTRAST, readable_colors
+from tui.theme.styles import HIGH_CONTRAST, read_css, readable_colors
 from tui.widgets.bars import LineView, SaysDefects
 from tui.widgets.shell import Shell
 
@@ -69,25 +69,7 @@ class Memoranda(SaysDefects, App[int]):
 
     TITLE = "memoranda"
     ENABLE_COMMAND_PALETTE = False
-    # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
-    # reversed text
-    # a message takes the place of the keys in the bottom line, until the next key; more lines only if it needs them
-    CSS = """
-    ToastRack { margin-bottom: 0; overflow-y: hidden; }
-    ToastHolder { display: none; align-horizontal: left; }
-    ToastHolder:last-of-type { display: block; }
-    Toast {
-        width: 1fr; max-width: 100%; margin: 0; padding: 0 1; border-left: none; background: $footer-background;
-        text-style: bold;
-        &.-information { border-left: none; color: $text-success; }
-        &.-warning { border-left: none; color: $text-warning; }
-        &.-error { border-left: none; color: $text-error; }
-    }
-    Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
-    OptionList:ansi > .option-list--option-highlighted {
-        color: ansi_black; background: ansi_white; text-style: bold underline;
-    }
-    """
+    CSS = read_css(__file__)
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()

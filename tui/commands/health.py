@@ -33,9 +33,9 @@ from store.upkeep.doctor import examine
 from store.upkeep.maintenance import run_maintenance
 from store.upkeep.metrics import count_contents, measure
 from tui.commands.call import Call, Interrupt, Outcome
-from tui.commands.context import draw_bar
 from tui.commands.record_lines import fact_line, keyed_line
 from tui.input.arguments import Shown, UsageError, verb
+from tui.render.lines import draw_bar
 from tui.render.metrics import (
     POOR,
     UNKNOWN,

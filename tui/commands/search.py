@@ -1,15 +1,18 @@
-"""The commands search, show and ask."""
+"""The commands search, show, ask and context."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Annotated
 
 from store.base.citations import parse_citation, parse_typed_citation, remove_citations
 from store.base.clock import format_local_time
 from store.base.errors import InvalidInput
 from store.base.models import Commit, Decision, Fact, GlobalFact, Proposal, as_json, select_fields
+from store.context.selection import ANSWER_TOKENS, ContextPart
+from store.learning.tasks import context_ranker
 from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.librarian import Librarian
@@ -23,9 +26,18 @@ from store.text.fence import is_suspicious
 from store.upkeep.maintenance import timeline_repository
 from store.upkeep.optional import find_sharing
 from tui.commands.call import STOP_HINT, Call, Interrupt, Outcome
-from tui.input.arguments import IterationText, verb
+from tui.input.arguments import IterationText, Shown, verb
 from tui.render.details import describe_record, plain_lines
-from tui.render.lines import KIND_GLYPHS, WARNING_SIGN, record_time, summarize_record, writer_name
+from tui.render.lines import (
+    FACT_BADGES,
+    KIND_GLYPHS,
+    WARNING_SIGN,
+    draw_bar,
+    fact_badge,
+    record_time,
+    summarize_record,
+    writer_name,
+)
 from tui.render.search_results import densest_mark, group_hits, none_exact_words, score_lines
 
 MODEL_LOADING = "the model is being loaded …"
@@ -270,3 +282,61 @@ def answer_json(call: Call, answer: LibrarianAnswer) -> dict[str, object]:
         "looked_at": list(answer.sources),
         "records": [as_json(record) for record in found],
     }
+
+
+# context: what an agent is sent
+
+PART_NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
+"""Names of parts of a context as a person reads them, where they are others than in `--json`."""
+# cells of a bar for the whole budget
+BAR_CELLS = 24
+
+
+@verb(reads=True, looks=True)
+def context(call: Call, query: list[str] = [], *, session: Annotated[str, Shown("S")] = "") -> Outcome:
+    """What an agent would be sent for a question: what it costs, and why each fact is in or out.
+
+    query: the question (the last one that was asked)
+    session: an agent's session (the newest)
+    """
+    memory = call.memory
+    with context_ranker(memory) as rank:
+        built = memory.context(" ".join(query), session, rank=rank)
+    opened = [key for key, _ in built.record_tokens()]
+    asked = f"“{shorten(built.question, 60)}”" if built.question else "no question"
+    whose = f", session {shorten(built.session, 40)}" if built.session else ""
+    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{whose}; {ANSWER_TOKENS} are the answer's"]
+    lines += [f"! {built.warning}"] if built.warning else []
+    lines.append("")
+    for part in built.parts:
+        left = f"  {left_out_words(part)}" if part.left_out else ""
+        cost = built.costs[part.name]
+        lines.append(
+            f"{part_name(part.name):<10} {cost:>5,}  {draw_bar(cost, built.limit, BAR_CELLS)}{left}".rstrip()
+        )
+    lines.append("")
+    lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
+    for one in built.considered:
+        glyph, _ = FACT_BADGES[fact_badge(one.fact, memory.now)]
+        where = "in " if one.included else "out"
+        warned = f"{WARNING_SIGN} " if one.is_suspicious else ""
+        lines.append(
+            f"{where}  {glyph} {one.record.citation:<6}  {warned}{shorten(one.fact.fact, 60)}  {shorten(one.why, 90)}"
+        )
+    if not built.considered:
+        lines.append("No fact is near this question, and none is pinned.")
+    for part in built.parts:
+        cited = part.flagged if part.name != "facts" else ()
+        lines += [f"{WARNING_SIGN} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
+    lines += [*built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+    return Outcome(lines=lines, data=built.as_dict, after=lambda: memory.search.log.count_opened(opened))
+
+
+def part_name(part: str) -> str:
+    """Return the name of a context's part as a person reads it."""
+    return PART_NAMES.get(part, part)
+
+
+def left_out_words(part: ContextPart) -> str:
+    """Return what of a context's part had no room."""
+    return "its middle had no room" if part.name == "question" else f"{part.left_out:,} had no room"

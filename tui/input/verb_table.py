@@ -20,7 +20,7 @@ _GROUPS = {
     "Every day": "today:inbox search:search ask:search show:search remember:facts decide:records task:records",
     "Put right": "correct:facts confirm:facts forget:facts undo:history redo:history merge:inbox link:records",
     "One record": "pin:facts mute:facts tag:facts bind:evidence purge:privacy",
-    "Look": "list:lists timeline:lists history:history context:context health:health",
+    "Look": "list:lists timeline:lists history:history context:search health:health",
     "Go back": "checkpoint:history restore:history backup:exchange iteration:records",
     "In and out": "import:exchange export:exchange sync:documents session:conversations",
     "Agents": "connect:agents agents:agents files:tools mcp:agents hook:agents",

@@ -41,38 +41,13 @@ from tui.render.lines import StyledLine
 from tui.screens.base import ResponsiveScreen
 from tui.screens.dialogs import Chooser, Find, Offer
 from tui.theme.line_filters import Piece, pieces_width
+from tui.theme.styles import read_css
 from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
 from tui.widgets.inputs import FIND_HINT, SearchBar
 from tui.widgets.preview import Preview, PreviewPane
 from tui.widgets.record_list import MOST_MARKS, RecordList, first_of_group
 from tui.workers.engine import Engine
 
-# last: one of the two alone; and where the keys go, which can be told without colours
-SCREEN_STYLES = """
-PlacesScreen {
-    layout: vertical; overflow: hidden;
-    #top, #chips { height: 1; background: $panel; }
-    #past { height: 1; display: none; background: $warning; color: auto 95%; }
-    &.-past #past { display: block; }
-    &.-past #top { background: $warning-muted; }
-    #body { height: 1fr; layout: horizontal; }
-    #list, #preview-pane { width: 1fr; height: 1fr; }
-    #preview-pane { padding: 0 0 0 1; }
-    #tour-why, #tour-what { height: 1; background: $boost; }
-    #footer { height: 1; background: $footer-background; }
-    &.-wide #list { width: 60fr; }
-    &.-wide #preview-pane { width: 40fr; border-left: solid $line; }
-    &.-huge #list { width: 56fr; }
-    &.-huge #preview-pane { width: 44fr; border-left: solid $line; }
-    &.-narrow #body { layout: vertical; }
-    &.-narrow #list { height: 4fr; }
-    &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
-    &.-preview-alone #list, &.-list-alone #preview-pane { display: none; }
-    &.-preview-alone #preview-pane, &.-list-alone #list { width: 1fr; height: 1fr; }
-    &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
-    &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
-}
-"""
 LAYOUT_FORMS = [(0, "-narrow"), (WIDE_COLUMNS, "-wide"), (HUGE_COLUMNS, "-huge")]
 # percent of the screen that a list or a preview keeps
 LEAST_PERCENT = 20
@@ -144,7 +119,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     HORIZONTAL_BREAKPOINTS = LAYOUT_FORMS
     BINDINGS: ClassVar[list[BindingType]] = list(key_bindings())
-    DEFAULT_CSS = SCREEN_STYLES
+    DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         # set before the first frame, or all styles would be computed twice

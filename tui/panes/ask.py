@@ -21,7 +21,7 @@ from store.memory import Memory
 from store.search.lookup import get_record
 from store.text.display import format_count, visible
 from store.text.words import count_tokens
-from tui.commands.context import draw_bar, left_out_words, part_name
+from tui.commands.search import left_out_words, part_name
 from tui.lists.record_rows import (
     WIDE_LIST,
     ListedRows,
@@ -34,7 +34,7 @@ from tui.lists.record_rows import (
 )
 from tui.panes.facts import count_facts
 from tui.panes.pane import Entry, Loaded, Pane, Reading
-from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLine
+from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLine, draw_bar
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.model_worker import Exchange
 

@@ -320,3 +320,12 @@ def summarize_record(record: Record) -> tuple[str, str]:
 def looks_like_order(proposal: Proposal) -> bool:
     """Tell whether a proposal looks like an instruction to agents, which is always shown with a warning."""
     return any(map(is_suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))
+
+
+BAR_EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+
+
+def draw_bar(tokens: int, limit: int, width: int) -> str:
+    """Draw the used share of a token limit as a bar, to an eighth of a cell; at least an eighth if it is not zero."""
+    eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
+    return "█" * (eighths // 8) + BAR_EIGHTHS[eighths % 8]

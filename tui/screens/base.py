@@ -27,6 +27,7 @@ from tui.input.verb_table import list_verbs, verb_named
 from tui.lists.record_rows import ListedRows, Row, RowLine, heading_row, row_lines
 from tui.render.lines import FACT_BADGES, StyledLine
 from tui.theme.line_filters import Piece
+from tui.theme.styles import read_css
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -215,14 +216,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             tooltip="Give what the cursor is on another key",
         ),
     ]
-    DEFAULT_CSS = """
-    HelpScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #help-keys { height: 1; background: $footer-background; }
-        #help-more { height: 8; border-top: solid $line; padding: 0 0 0 1; }
-    }
-    """
+    DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, remapped: Mapping[str, str], keys: Sequence[Binding] = ()) -> None:
         """`keys` are those of the screen that the help is for; without them it is for the panes."""

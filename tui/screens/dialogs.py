@@ -19,6 +19,7 @@ from store.text.display import visible
 from tui.lists.record_rows import ListedRows, Row, RowLine, row_lines
 from tui.screens.base import KEY_LOOK, ResponsiveScreen
 from tui.theme.line_filters import Piece, escaped_content
+from tui.theme.styles import read_css
 from tui.widgets.bars import Bar, Field
 from tui.widgets.record_list import RecordList
 from tui.workers.engine import Engine
@@ -63,18 +64,7 @@ class Dialog(ModalScreen[Any], ResponsiveScreen[Any]):
         Binding("down", "move(1)", show=False),
         Binding("up", "move(-1)", show=False),
     ]
-    DEFAULT_CSS = """
-    Dialog {
-        align: center middle;
-        & > Vertical { width: 80%; max-width: 100; min-width: 40; height: auto; max-height: 90%; }
-        & > Vertical { border: round $accent; background: $surface; padding: 0 1; }
-        .dialog-label { height: auto; color: $foreground; }
-        .dialog-text { height: auto; max-height: 50vh; }
-        Field { border: none; height: 1; padding: 0 1; background: $panel; margin: 0 0 1 0; }
-        RecordList { margin: 0 0 1 0; }
-        Bar { height: 1; }
-    }
-    """
+    DEFAULT_CSS = read_css(__file__)
 
     heading = ""
 

@@ -22,6 +22,7 @@ from tui.render.lines import StyledLine
 from tui.screens.base import HelpedScreen
 from tui.screens.dialogs import Form, FormField
 from tui.theme.line_filters import Piece, pieces_width
+from tui.theme.styles import read_css
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -122,20 +123,7 @@ class PlanScreen(HelpedScreen[Any]):
         )
         for key in PLAN_KEYS
     ]
-    DEFAULT_CSS = """
-    PlanScreen {
-        layout: vertical; overflow: hidden;
-        .plan-bar { height: 1; padding: 0 1; background: $panel; }
-        #plan-body { height: 1fr; layout: horizontal; }
-        #plan-rows { width: 3fr; height: 1fr; }
-        #plan-more { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
-        &.-narrow #plan-body { layout: vertical; }
-        &.-narrow #plan-rows, &.-narrow #plan-more { width: 1fr; border-left: none; }
-        &.-narrow #plan-rows { height: 53%; }
-        &.-narrow #plan-more { border-top: solid $line; }
-        #plan-footer { height: 1; background: $footer-background; }
-    }
-    """
+    DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, plan: Plan, form: str) -> None:
         """`form` is the layout's class."""

@@ -29,6 +29,7 @@ from tui.render.lines import StyledLine
 from tui.screens.base import ResponsiveScreen, key_pieces
 from tui.screens.dialogs import Form, FormField
 from tui.theme.line_filters import Piece
+from tui.theme.styles import read_css
 from tui.widgets.bars import Bar, SaysDefects, Split
 from tui.widgets.preview import Preview
 from tui.workers.engine import ConfirmationNeeded, Engine
@@ -113,14 +114,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         Binding("escape,q", "dismiss", "To the application", id="start.leave", tooltip="To the application"),
         Binding("u", "undo", "Undo", id="start.undo", tooltip="Undo what was done last here"),
     ]
-    DEFAULT_CSS = """
-    FirstStartScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #start-ledger { height: 1fr; padding: 1 1 0 2; }
-        #start-keys { height: 1; background: $footer-background; }
-    }
-    """
+    DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, engine: Engine, ledger: Ledger, model: str, say: Callable[[str], None]) -> None:
         super().__init__()

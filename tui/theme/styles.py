@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from rich.style import Style
 from textual.color import Color
@@ -127,6 +128,11 @@ LOOKS = {
     "cursor-blurred": Look(ground="foreground 10%"),
     "flash": Look(ground="warning-muted", plain="underline"),
 }
+
+
+def read_css(module: str) -> str:
+    """Return the style sheet beside a module, which passes its `__file__`."""
+    return Path(module).with_suffix(".tcss").read_text("utf-8")
 
 
 def piece_style(name: str) -> str:

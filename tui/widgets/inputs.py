@@ -29,6 +29,7 @@ from store.base.errors import MemorandaError
 from store.search.results import SearchAnswer
 from store.text.display import visible
 from tui.theme.line_filters import Piece, pieces_width
+from tui.theme.styles import read_css
 from tui.widgets.bars import Bar, CachedLines, Field, SaysDefects, Split
 from tui.workers.engine import Engine
 
@@ -42,16 +43,7 @@ MEANING_PAUSE = 0.15
 class SearchBar(SaysDefects, CachedLines, Horizontal):
     """One line: the query, and the number of hits. `ready` sets the engine."""
 
-    DEFAULT_CSS = """
-    SearchBar {
-        height: 1; padding: 0 1;
-        & > #slash { width: 2; }
-        & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
-        & > #found { width: 40%; }
-        &.-idle > Input { width: 30; }
-        &.-idle > #found { width: 1fr; }
-    }
-    """
+    DEFAULT_CSS = read_css(__file__)
 
     @dataclass
     class Found(Message):
