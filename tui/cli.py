@@ -16,25 +16,9 @@ from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageE
 from store.base.location import locate
 from store.text.display import visible
 from store.version import __version__
-from tui.cli_output import (
-    current_folder,
-    print_error,
-    print_notice,
-    print_text,
-    printable,
-    set_database_option,
-    use_ascii_fallback,
-)
+from tui import cli_output
+from tui.input import verb_table
 from tui.input.arguments import UsageError, help_text, parse_arguments, split_global_options
-from tui.input.verb_table import (
-    FORMER_WORDS,
-    VERB_GROUPS,
-    command_word,
-    find_verb,
-    former_words,
-    suggest_verb,
-    verbs_about,
-)
 
 HELP_WORDS = ("-h", "--help", "help")
 FORMER_PAGES = (["completion"], ["man"])  # are pages of the help
@@ -58,12 +42,12 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
 
 def run_command(arguments: Sequence[str]) -> ExitStatus:
     """Run one command; return the exit status."""
-    use_ascii_fallback()
+    cli_output.use_ascii_fallback()
     rest, options = split_global_options(arguments)
     try:
         return _run_line(rest, options)
     except MemorandaError as error:
-        print_error(error, "--json" in options)
+        cli_output.print_error(error, "--json" in options)
         return error.exit_status
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
@@ -73,7 +57,7 @@ def run_command(arguments: Sequence[str]) -> ExitStatus:
         return ExitStatus.DONE
     except OSError as error:  # too many open files, for example, while importing a module
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
-        print_error(reason, "--json" in options)
+        cli_output.print_error(reason, "--json" in options)
         return reason.exit_status
 
 
@@ -83,30 +67,30 @@ def _run_line(rest: list[str], options: dict[str, str | None]) -> ExitStatus:
     # an empty `--db "$UNSET"` must not open another file
     if "--db" in options and not option:
         raise UsageError("--db wants the path of a memory file.", "memoranda --db PATH list")
-    set_database_option(option)
+    cli_output.set_database_option(option)
     if rest[:1] in FORMER_PAGES:
         rest = ["help", *rest]
     if rest and rest[0] in HELP_WORDS:
-        print_text(_help_about(rest[1:]))
+        cli_output.print_text(_help_about(rest[1:]))
         return ExitStatus.DONE
     if rest and rest[0] in ("-V", "--version"):
         print(f"memoranda {__version__}")
         return ExitStatus.DONE
-    cwd = current_folder()
+    cwd = cli_output.current_folder()
     place = locate(option, os.environ, cwd)
     place.look = "--look" in options
-    found = find_verb(rest)
-    if found and (former := former_words(rest)) and sys.stderr.isatty():
-        today = " ".join("…" if part in ("1", "2") else part for part in FORMER_WORDS[former].split())
-        print_notice(f"`memoranda {former}` is `memoranda {today}` now.")
+    found = verb_table.find_verb(rest)
+    if found and (former := verb_table.former_words(rest)) and sys.stderr.isatty():
+        today = " ".join("…" if part in ("1", "2") else part for part in verb_table.FORMER_WORDS[former].split())
+        cli_output.print_notice(f"`memoranda {former}` is `memoranda {today}` now.")
     if rest and found is None:
-        word = command_word(rest)
-        near = suggest_verb(word)
+        word = verb_table.command_word(rest)
+        near = verb_table.suggest_verb(word)
         hint = f"Did you mean `memoranda {near}`?" if near else "See `memoranda --help`."
         raise UsageError(f"There is no command “{visible(word[:40])}”.", hint)
     verb, typed = found or (None, [])
     if verb and any(word in HELP_WORDS[:2] for word in takewhile("--".__ne__, typed)):
-        print_text(printable(help_text(verb.name, verb.summary, verb.arguments)))
+        cli_output.print_text(cli_output.printable(help_text(verb.name, verb.summary, verb.arguments)))
         return ExitStatus.DONE
     given = parse_arguments(verb.name, verb.arguments, typed) if verb else None
     # help and version need neither a memory nor the application
@@ -121,10 +105,10 @@ def _help_about(words: list[str]) -> str:
     """Return the help of a verb, the overall help without words, or the verbs that do what the words say. Raise
     InvalidInput where there are none."""
     if not words:
-        return printable(overall_help())
-    if found := find_verb(words):
+        return cli_output.printable(overall_help())
+    if found := verb_table.find_verb(words):
         verb = found[0]
-        return printable(help_text(verb.name, verb.summary, verb.arguments))
+        return cli_output.printable(help_text(verb.name, verb.summary, verb.arguments))
     if words[0] in ("completion", "complete", "man"):
         # they know all settings and keys
         from tui.input import completion, man_page
@@ -135,18 +119,18 @@ def _help_about(words: list[str]) -> str:
         if words[0] == "completion":
             return completion.completion_script(shell)
         return "\n".join(completion.offer_completions(shell, line))
-    verbs = verbs_about(words)
+    verbs = verb_table.verbs_about(words)
     if not verbs:
         raise InvalidInput(
             f"No command is about “{visible(' '.join(words)[:40])}”.", "memoranda --help lists them."
         )
     width = max(len(verb.name) for verb in verbs)
-    return printable("\n".join(f"  memoranda {verb.name:<{width}}  {verb.summary}" for verb in verbs))
+    return cli_output.printable("\n".join(f"  memoranda {verb.name:<{width}}  {verb.summary}" for verb in verbs))
 
 
 def overall_help() -> str:
     """Return the text of `memoranda --help`."""
-    width = max(map(len, VERB_GROUPS))
+    width = max(map(len, verb_table.VERB_GROUPS))
     return "\n".join(
         [
             "Memoranda: see, ask, correct, undo and forget what AI agents remember.",
@@ -154,7 +138,7 @@ def overall_help() -> str:
             "  memoranda                 the application",
             "  memoranda COMMAND …       one command; memoranda COMMAND --help tells its arguments",
             "",
-            *(f"  {title:<{width}}  {'  '.join(names)}" for title, names in VERB_GROUPS.items()),
+            *(f"  {title:<{width}}  {'  '.join(names)}" for title, names in verb_table.VERB_GROUPS.items()),
             "",
             "  --db PATH   another memory file        --json   one object or list, for scripts",
             "  --look      whosever memory it is, read-only",

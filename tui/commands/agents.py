@@ -17,29 +17,10 @@ from store.base.errors import Conflict, InvalidInput, NotFound, NotOurs, Storage
 from store.base.location import checkout_root
 from store.base.models import select_fields
 from store.config.configuration import user_settings_path
+from store.doors import connection, git_hooks
 from store.doors.agent_log import Injection, get_injection, list_agent_activity, list_agent_calls, list_injections
 from store.doors.client import CLIENTS, SCOPE_LOCAL, AgentClient, ClientPlace, hook_program, write_claude_plugin
 from store.doors.config_edit import EditBlocked
-from store.doors.connection import (
-    ConnectionPlan,
-    apply_connection,
-    apply_disconnection,
-    ask_client,
-    find_client_program,
-    find_installed_parts,
-    list_connected,
-    plan_connection,
-    plan_disconnection,
-    remove_installed_parts,
-)
-from store.doors.git_hooks import (
-    GIT_HOOKS,
-    InstalledHook,
-    install_git_hooks,
-    list_installed_hooks,
-    make_hook_block,
-    uninstall_git_hooks,
-)
 from store.doors.trust import pause_doors, resume_doors
 from store.memory import Memory
 from store.text.display import visible
@@ -210,7 +191,7 @@ def connect(
 
 def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Connect an agent; show first what changes. Raise Declined and StorageError."""
-    plan = plan_connection(client, place)
+    plan = connection.plan_connection(client, place)
     data, diff, scope = partial(plan.as_dict, dry_run), plan.diff, SCOPE_WORDS[place.scope]
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
@@ -220,8 +201,8 @@ def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run:
         return Outcome(f"{client.title} would be connected: {scope}. Nothing was changed.", data, diff)
     call.agree(yes, f"Connect {client.title}: {scope}?", diff)
     _start_memory(call, place.scope)
-    _carry_out(plan, apply_connection)
-    seen = ask_client(client, place)
+    _carry_out(plan, connection.apply_connection)
+    seen = connection.ask_client(client, place)
     lines = [f"  {visible(change.file)}" for change in plan.changes]
     lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
     lines += [f"then  {step}" for step in client.steps[place.scope]]
@@ -232,14 +213,14 @@ def _connect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run:
 
 def _disconnect_agent(call: Call, client: AgentClient, place: ClientPlace, dry_run: bool, yes: bool) -> Outcome:
     """Put the files of an agent back; show first what changes. Raise Declined and StorageError."""
-    plan = plan_disconnection(client, place)
+    plan = connection.plan_disconnection(client, place)
     data, diff = partial(plan.as_dict, dry_run), plan.diff
     if plan.is_empty:
         return Outcome(f"{client.title} is not connected here{_scope_option(place.scope, ', with')}.", data)
     if dry_run:
         return Outcome("Nothing was changed.", data, diff)
     call.agree(yes, f"Disconnect {client.title}?", diff)
-    _carry_out(plan, apply_disconnection)
+    _carry_out(plan, connection.apply_disconnection)
     if plan.in_the_way:
         raise StorageError(
             " ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again."
@@ -286,21 +267,21 @@ def _change_git(call: Call, off: bool, project: bool, dry_run: bool, yes: bool) 
         raise InvalidInput("There is no git checkout here.", "Go to one.")
     if off:
         if dry_run:
-            return Outcome("Nothing was changed.", dict, list_installed_hooks(root))
+            return Outcome("Nothing was changed.", dict, git_hooks.list_installed_hooks(root))
         call.agree(yes, "Remove ours from git's hooks?")
-        return _git_outcome(uninstall_git_hooks(root), "Disconnected git.")
+        return _git_outcome(git_hooks.uninstall_git_hooks(root), "Disconnected git.")
     command = _start_command(call, absolute=not project)
     if dry_run:
-        lines = make_hook_block(command, alone=False).splitlines()
-        return Outcome(f"Nothing was changed; this would be in {' and '.join(GIT_HOOKS)}:", dict, lines)
+        lines = git_hooks.make_hook_block(command, alone=False).splitlines()
+        return Outcome(f"Nothing was changed; this would be in {' and '.join(git_hooks.GIT_HOOKS)}:", dict, lines)
     call.agree(yes, "Add ours to git's hooks post-commit and commit-msg?")
     _start_memory(call, "local")
     said = "Connected git: each commit is in the timeline at once."
-    done = install_git_hooks(root, command, project)
+    done = git_hooks.install_git_hooks(root, command, project)
     return _git_outcome(done, said, "To undo this: memoranda connect git --off")
 
 
-def _git_outcome(done: list[InstalledHook], message: str, *back: str) -> Outcome:
+def _git_outcome(done: list[git_hooks.InstalledHook], message: str, *back: str) -> Outcome:
     """Return the outcome of a change of git's hooks. Raise StorageError if git refused a hook."""
     refused = [one.says for one in done if one.state == "refused"]
     if refused or not done:
@@ -339,11 +320,11 @@ def _list_agents(call: Call) -> Outcome:
     root = call.location.project or os.path.abspath(call.cwd)
     here = ClientPlace(SCOPE_LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
     scopes: dict[str, list[str]] = {}
-    for client, place in list_connected(root, here.home, here.environ):
+    for client, place in connection.list_connected(root, here.home, here.environ):
         scopes.setdefault(client.name, []).append(place.scope)
     lines, data = [], []
     for name, client in CLIENTS.items():
-        program = find_client_program(client, here)
+        program = connection.find_client_program(client, here)
         connected = scopes.get(name, [])
         state = "; ".join(f"connected: {SCOPE_WORDS[scope]}" for scope in connected) or (
             f"not connected: memoranda connect {name}" if program else ""
@@ -351,13 +332,13 @@ def _list_agents(call: Call) -> Outcome:
         lines.append(f"{name:<12} {'installed' if program else 'not here ':<10} {state}".rstrip())
         data.append({"agent": name, "program": program, "connected": connected})
     checkout = checkout_root(root)
-    hooks = list_installed_hooks(checkout) if checkout else []
+    hooks = git_hooks.list_installed_hooks(checkout) if checkout else []
     lines.append(f"{'git':<12} {'hooks':<10} {'connected' if hooks else 'not connected: memoranda connect git'}")
     data.append({"agent": GIT_CLIENT, "program": GIT_CLIENT, "connected": hooks})
     return Outcome(lines=lines, data=lambda: data)
 
 
-def _carry_out(plan: ConnectionPlan, act: Callable[[ConnectionPlan], None]) -> None:
+def _carry_out(plan: connection.ConnectionPlan, act: Callable[[connection.ConnectionPlan], None]) -> None:
     try:
         act(plan)
     except EditBlocked as error:
@@ -454,7 +435,7 @@ UNINSTALL_PROGRAM = (
 @verb(opens="nothing")
 def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcome:
     """Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay."""
-    found = find_installed_parts(os.path.expanduser("~"), os.environ)
+    found = connection.find_installed_parts(os.path.expanduser("~"), os.environ)
     data = found.as_dict
     stays = [f"stays  {visible(path)}" for path in [*found.memories, user_settings_path()] if os.path.exists(path)]
     if found.is_empty:
@@ -463,7 +444,7 @@ def uninstall(call: Call, *, dry_run: bool = False, yes: bool = False) -> Outcom
     if dry_run:
         return Outcome("Nothing was changed; this would be taken back:", data, lines)
     call.agree(yes, "Take all of this back?", lines)
-    if troubles := remove_installed_parts(found):
+    if troubles := connection.remove_installed_parts(found):
         raise StorageError(
             " ".join(troubles), "What is left can be taken back by the same command, once that is mended."
         )

@@ -12,14 +12,7 @@ from store.base.errors import ExitStatus, InvalidInput, NotFound
 from store.base.models import select_fields
 from store.base.runtime import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
-from store.exchange.backups import (
-    backup_folder,
-    find_backup_step,
-    find_backups,
-    make_backup,
-    save_backup_as,
-    verify_backup,
-)
+from store.exchange import backups
 from store.exchange.exporter import export_folder, export_markdown, export_text, save_export
 from store.exchange.importer import Import
 from store.history.restore_plan import Plans
@@ -266,7 +259,7 @@ def backup(
         if restore:
             one = "Look at a backup, or go back to it; not both."
             raise InvalidInput(one, "backup --verify, then backup --restore.")
-        path, problem = verify_backup(database, _backup_path(call, file))
+        path, problem = backups.verify_backup(database, _backup_path(call, file))
         said = (
             f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
         )
@@ -283,9 +276,9 @@ def backup(
         )
     if file:
         path = _file_path(call, file)
-        size = save_backup_as(database, path, call.may_replace(path, yes))
+        size = backups.save_backup_as(database, path, call.may_replace(path, yes))
     else:
-        made = make_backup(database)
+        made = backups.make_backup(database)
         assert made is not None
         path, size = made.path, made.size
     return Outcome(
@@ -306,11 +299,11 @@ def _restore_backup(call: Call, file: str | None, dry_run: bool, yes: bool) -> O
     """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
     database, plans = call.memory.database, Plans(call.memory.database)
-    found = find_backups(database)
+    found = backups.find_backups(database)
     named = _backup_path(call, file) or (found[0].name if found else "")
-    path = os.path.join(backup_folder(database), named)
+    path = os.path.join(backups.backup_folder(database), named)
     name = os.path.basename(path)
-    plan = plans.plan_moment(find_backup_step(database, path), name)
+    plan = plans.plan_moment(backups.find_backup_step(database, path), name)
     chosen = plans.propose_changes(plan)
     if dry_run:
         heading = f"Going back to {name}: {format_count(len(chosen), 'record')} would change"

@@ -35,18 +35,8 @@ from store.upkeep.metrics import count_contents, measure
 from tui.commands.call import Call, Interrupt, Outcome
 from tui.commands.record_lines import fact_line, keyed_line
 from tui.input.arguments import Shown, UsageError, verb
+from tui.render import metrics
 from tui.render.lines import draw_bar
-from tui.render.metrics import (
-    POOR,
-    UNKNOWN,
-    Figure,
-    MetricSection,
-    draw_steps,
-    draw_trend,
-    metric_sections,
-    tell_trend,
-    trends_svg,
-)
 
 INDEX_ACTS = ("documents", "rebuild", "download")
 
@@ -120,14 +110,14 @@ def _plot(call: Call, file: str, yes: bool) -> Outcome:
         width = get_terminal_size().columns - 4
         if call.memory.database.door == "app" and width >= PREVIEW_BESIDE:
             width = width * (100 - (config["split"] or LIST_PERCENT)) // 100 - 2
-        drawn = [line for one in found for line in draw_trend(one, min(120, width), PLOT_LINES)]
-        told = [line for one in found for line in (*tell_trend(one), "")]
+        drawn = [line for one in found for line in metrics.draw_trend(one, min(120, width), PLOT_LINES)]
+        told = [line for one in found for line in (*metrics.tell_trend(one), "")]
         data = {one.name: dict(zip(one.labels, one.values, strict=True)) for one in found}
         return Outcome(lines=told if config["plain"] else drawn, data=lambda: data)
     path = call.path(file)
 
     def picture() -> Generator[str, None, None]:
-        yield trends_svg(found, call.location.display_name)
+        yield metrics.trends_svg(found, call.location.display_name)
 
     size = save_export(call.memory.database, path, call.may_replace(path, yes), text=picture)
     return Outcome(f"Drawn to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
@@ -139,20 +129,20 @@ CHART_CELLS = 24
 STATS_QUERY_CELLS = 60
 
 
-def draw_chart(one: Figure, cells: int) -> str:
+def draw_chart(one: metrics.Figure, cells: int) -> str:
     """Draw a metric's chart in at most so many cells: its series as steps, or its share as a bar."""
     if one.share is None:
-        return draw_steps(one.series, cells)
+        return metrics.draw_steps(one.series, cells)
     return draw_bar(round(one.share * 1000), 1000, min(CHART_CELLS, cells))
 
 
-def stats_lines(found: list[MetricSection]) -> list[str]:
+def stats_lines(found: list[metrics.MetricSection]) -> list[str]:
     """Return each metric with its chart; say which ones are unknown, and where to look for poor ones."""
     lines: list[str] = []
     for heading, figures in found:
         lines += ["", heading.upper()]
         for one in figures:
-            if one.sign == UNKNOWN:
+            if one.sign == metrics.UNKNOWN:
                 lines.append(f"  {one.sign[0]} {one.label:<{STATS_LABEL_CELLS}} {one.note}")
                 continue
             cells = STATS_QUERY_CELLS if one.wide else STATS_LABEL_CELLS
@@ -160,7 +150,7 @@ def stats_lines(found: list[MetricSection]) -> list[str]:
             chart = draw_chart(one, CHART_CELLS)
             value = "" if one.wide else f" {one.value:>{STATS_VALUE_CELLS}}  {chart:<{CHART_CELLS}}"
             lines.append(f"  {one.sign[0]} {label}{value}  {one.note}".rstrip())
-            if one.sign == POOR and one.leads:
+            if one.sign == metrics.POOR and one.leads:
                 lines.append(f"      memoranda {one.leads}")
     return lines[1:]
 
@@ -172,7 +162,7 @@ def _show_figures(call: Call) -> Outcome:
     lines = []
     for name, value in numbers.items():
         lines.append(f"{name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}")
-    lines += ["", *stats_lines(metric_sections(measures, past=bool(call.memory.database.moment)))]
+    lines += ["", *stats_lines(metrics.metric_sections(measures, past=bool(call.memory.database.moment)))]
     return Outcome(data=lambda: {**numbers, "health": asdict(measures)}, lines=lines)
 
 

@@ -6,20 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, NamedTuple
 
-from store.base import models
+from store.base import models, vocabulary
 from store.base.clock import format_age, format_how_long_ago, format_local_time
 from store.base.errors import InvalidInput
 from store.base.models import as_json
-from store.base.vocabulary import (
-    DECISION_STATUSES,
-    DOMAINS,
-    FACT_ORDERS,
-    FACT_STATUSES,
-    SCOPES,
-    TASK_STATUSES,
-    TIMELINE_KINDS,
-    unpack_key,
-)
 from store.conversations.sessions import Sessions
 from store.conversations.summaries import Summaries
 from store.exchange.backups import Backup, find_backups
@@ -70,7 +60,7 @@ class Listing(NamedTuple):
 
 def fact_filters(words: Sequence[str], domain: str | None) -> tuple[str, str | None]:
     """Return the words and the domain of a list of facts; a single word that names a domain is the domain."""
-    if len(words) == 1 and domain is None and words[0].lower() in DOMAINS:
+    if len(words) == 1 and domain is None and words[0].lower() in vocabulary.DOMAINS:
         return "", words[0].lower()
     return " ".join(words), domain
 
@@ -83,7 +73,7 @@ def read_facts(memory: Memory, most: int, narrow: Narrowing) -> list[models.Fact
     aged = status in AGE_STATES
     active = aged or status == "pinned" or not (narrow.all or status)
     filters: dict[str, Any] = {
-        "statuses": ("active",) if active else FACT_STATUSES if narrow.all else (status,),
+        "statuses": ("active",) if active else vocabulary.FACT_STATUSES if narrow.all else (status,),
         "state": AGE_STATES.index(str(status)) if aged else None,
         "pinned": True if status == "pinned" else None,
         "domain": domain,
@@ -101,14 +91,14 @@ def read_facts(memory: Memory, most: int, narrow: Narrowing) -> list[models.Fact
 
 
 def read_decisions(memory: Memory, most: int, narrow: Narrowing) -> list[models.Decision]:
-    statuses = DECISION_STATUSES if narrow.all else ("active",)
+    statuses = vocabulary.DECISION_STATUSES if narrow.all else ("active",)
     ids = memory.decisions.ids(statuses=statuses, iteration_id=narrow.iteration, limit=most)
     return memory.decisions.get_many(ids)
 
 
 def read_tasks(memory: Memory, most: int, narrow: Narrowing) -> list[models.Task]:
     named = (narrow.status.replace(" ", "_").replace("-", "_"),) if narrow.status else OPEN_STATUSES
-    statuses = TASK_STATUSES if narrow.all else named
+    statuses = vocabulary.TASK_STATUSES if narrow.all else named
     return memory.tasks.get_many(memory.tasks.ids(statuses=statuses, iteration_id=narrow.iteration, limit=most))
 
 
@@ -215,16 +205,16 @@ def find_listing(narrow: Narrowing, at: str | None = None) -> tuple[str, Narrowi
 @verb("list", looks=True)
 def list_records(
     call: Call,
-    words: Annotated[list[str], Shown("KIND|WORDS", tuple(dict.fromkeys((*LISTINGS, *DOMAINS))))] = [],
+    words: Annotated[list[str], Shown("KIND|WORDS", tuple(dict.fromkeys((*LISTINGS, *vocabulary.DOMAINS))))] = [],
     *,
     at: Annotated[str | None, Shown("TIME")] = None,
     all: bool = False,
-    domain: Annotated[str | None, Shown("D", DOMAINS)] = None,
-    status: Annotated[str | None, Shown("S", (*FACT_STATUSES, "pinned", *AGE_STATES))] = None,
+    domain: Annotated[str | None, Shown("D", vocabulary.DOMAINS)] = None,
+    status: Annotated[str | None, Shown("S", (*vocabulary.FACT_STATUSES, "pinned", *AGE_STATES))] = None,
     origin: Annotated[str | None, Shown("O")] = None,
     tag: str | None = None,
-    scope: Annotated[str | None, Shown("S", SCOPES)] = None,
-    sort: Annotated[str | None, Shown("ORDER", FACT_ORDERS)] = None,
+    scope: Annotated[str | None, Shown("S", vocabulary.SCOPES)] = None,
+    sort: Annotated[str | None, Shown("ORDER", vocabulary.FACT_ORDERS)] = None,
     type: str | None = None,
     iteration: IterationText = None,
     since: MomentText = None,
@@ -306,7 +296,7 @@ def timeline(
     *,
     since: MomentText = None,
     before: MomentText = None,
-    kind: Annotated[list[str], Shown("KIND", TIMELINE_KINDS)] = [],
+    kind: Annotated[list[str], Shown("KIND", vocabulary.TIMELINE_KINDS)] = [],
     iteration: IterationText = None,
     limit: int = 50,
 ) -> Outcome:
@@ -320,7 +310,7 @@ def timeline(
     number = call.optional(iteration, "iteration")
     keys = [key for key, _ in memory.timeline.stream(kind, start, end, limit + 1, number)]
     found = records_by_key(memory.database, keys)
-    shown = [(unpack_key(key)[0], found[key]) for key in keys if key in found]
+    shown = [(vocabulary.unpack_key(key)[0], found[key]) for key in keys if key in found]
     return call.listed(
         shown,
         limit,

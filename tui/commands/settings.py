@@ -14,18 +14,7 @@ from store.base.errors import ExitStatus, InvalidInput, ModelFailed, NotFound
 from store.base.location import Location
 from store.base.models import select_fields
 from store.base.state_files import last_state_problem
-from store.config.configuration import (
-    Config,
-    SettingValue,
-    grant_config,
-    load_config,
-    project_settings_path,
-    read_permission_request,
-    remove_setting,
-    revoke_config_grant,
-    user_settings_path,
-    write_setting,
-)
+from store.config import configuration
 from store.config.settings import (
     ALLOW_WORD,
     KEYS_PREFIX,
@@ -118,19 +107,19 @@ def config(
 def _write_setting(place: Location, name: str, value: str | None, project: bool) -> Outcome:
     """Write a setting to the user's or the project's file, or without a value remove it there, and report the
     effect."""
-    path = project_settings_path(place) if project else user_settings_path()
+    path = configuration.project_settings_path(place) if project else configuration.user_settings_path()
     if path is None:
         raise InvalidInput(
             "This memory is no project's, so it has no settings of its own.",
             "Without --project they go to your file.",
         )
     if value is None:
-        if not remove_setting(path, name):
+        if not configuration.remove_setting(path, name):
             raise NotFound(f"{name} is not set in {path}.", "See `memoranda config`.")
         done = f"Removed {name} from {path}."
     else:
         _find_setting(name)
-        done = f"{name} is now {value_text(write_setting(path, name, value))}, in {path}."
+        done = f"{name} is now {value_text(configuration.write_setting(path, name, value))}, in {path}."
     found = read_config(place)
     try:
         now = _find_value(found, name)
@@ -149,19 +138,19 @@ def _write_setting(place: Location, name: str, value: str | None, project: bool)
 
 def _allow_project(call: Call, unset: bool, yes: bool) -> Outcome:
     """Allow the project's file to set what reaches outside of the project, or revoke it. Raise Declined."""
-    path, text, lines = read_permission_request(call.location)
+    path, text, lines = configuration.read_permission_request(call.location)
     if not text:
         raise NotFound(
             "This project has no settings of its own.", "memoranda config NAME VALUE --project makes some."
         )
     if unset:
-        revoke_config_grant(path)
+        configuration.revoke_config_grant(path)
         return Outcome(f"What {path} sets beyond the project does not count any more.", lambda: {"path": path})
     if not lines:
         return Outcome(f"Nothing in {path} needs to be allowed.", lambda: {"path": path, "allowed": []})
     shown = [visible(line) for line in lines]
     call.agree(yes, f"Let {visible(path)} set this?", shown, no="Nothing was allowed.")
-    kept = grant_config(path, text)
+    kept = configuration.grant_config(path, text)
     said = "as it is now." if kept else f"until this process ends: {last_state_problem()}"
     return Outcome(f"{path} is allowed{',' if kept else ''} {said}", lambda: {"path": path, "allowed": lines})
 
@@ -179,10 +168,10 @@ def _find_setting(name: str) -> Setting:
     return setting
 
 
-def _find_value(found: Config, name: str) -> SettingValue:
+def _find_value(found: configuration.Config, name: str) -> configuration.SettingValue:
     """Return a setting or a key, remapped or default. Raises InvalidInput."""
     setting = _find_setting(name)
-    return found.find_value(name) or SettingValue(setting, default_value(setting), "default", "")
+    return found.find_value(name) or configuration.SettingValue(setting, default_value(setting), "default", "")
 
 
 def default_value(setting: Setting) -> object:
@@ -190,7 +179,7 @@ def default_value(setting: Setting) -> object:
     return KEYS_BY_ID[setting.name.removeprefix(KEYS_PREFIX)].keys if setting.kind == "keys" else setting.default
 
 
-def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
+def _list_settings(place: Location, found: configuration.Config, all: bool) -> Outcome:
     """List the settings in their groups, with `all` those for experts too, and the files that set them."""
     groups = found.groups(all)
     shown = [value for values in groups.values() for value in values]
@@ -204,7 +193,7 @@ def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
             lines.append(f"  {row}  {value.setting.meaning}")
     if left := len(found.values) - len(cells):
         lines += ["", f"{left} more are for experts: memoranda config --all"]
-    files = {"yours": user_settings_path(), "project": project_settings_path(place)}
+    files = {"yours": configuration.user_settings_path(), "project": configuration.project_settings_path(place)}
     places = [
         {"whose": whose, "path": path, "exists": bool(path and os.path.lexists(path))}
         for whose, path in files.items()
@@ -221,7 +210,7 @@ def _list_settings(place: Location, found: Config, all: bool) -> Outcome:
     return Outcome(lines=lines, data=lambda: data)
 
 
-def _setting_lines(value: SettingValue) -> list[str]:
+def _setting_lines(value: configuration.SettingValue) -> list[str]:
     """Return what there is to say about a setting: its value, meaning and source."""
     setting = value.setting
     lines = [f"{value.name} is {value_text(value.value)}", f"{setting.meaning}."]
@@ -233,7 +222,7 @@ def _setting_lines(value: SettingValue) -> list[str]:
     return lines
 
 
-def _setting_json(value: SettingValue) -> dict[str, object]:
+def _setting_json(value: configuration.SettingValue) -> dict[str, object]:
     """Return a setting for scripts."""
     setting = value.setting
     return {
@@ -280,9 +269,9 @@ def _run_model_act(call: Call, act: str, name: str) -> Outcome:
     )
 
 
-def read_config(location: Location) -> Config:
+def read_config(location: Location) -> configuration.Config:
     """Return the configuration of a memory, with its keys."""
-    return load_config(location, KEYS_BY_ID, FIXED_KEYS)
+    return configuration.load_config(location, KEYS_BY_ID, FIXED_KEYS)
 
 
 def _show_status(call: Call) -> Outcome:
@@ -412,10 +401,16 @@ def _use_model(call: Call, name: str) -> Outcome:
 
 def _put_setting(call: Call, setting: str, value: str) -> Outcome:
     """Write a setting to the user's own file, and report its effect."""
-    write_setting(user_settings_path(), setting, value)
+    configuration.write_setting(configuration.user_settings_path(), setting, value)
     config = read_config(call.location)
     found = read_model_status(config)
     said = found.describe_choice(config, setting, value)
     return Outcome(
-        said, lambda: {"name": setting, "value": value, "written": user_settings_path(), **found.as_dict()}
+        said,
+        lambda: {
+            "name": setting,
+            "value": value,
+            "written": configuration.user_settings_path(),
+            **found.as_dict(),
+        },
     )

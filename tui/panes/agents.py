@@ -9,14 +9,7 @@ from typing import NamedTuple
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_local_time
 from store.base.vocabulary import pack_key, unpack_key
-from store.doors.agent_log import (
-    AgentActivity,
-    AgentCall,
-    Injection,
-    list_agent_activity,
-    list_agent_calls,
-    list_injections,
-)
+from store.doors import agent_log
 from store.doors.trust import get_pause_end, pause_doors, resume_doors
 from store.memory import Memory
 from store.records.mutes import MUTE_KINDS
@@ -42,7 +35,7 @@ class AgentRow(NamedTuple):
     """An agent, a call, or a text that was sent; until when all are paused; of a text the keys of its records that can
     be muted, and those of all that are."""
 
-    what: AgentActivity | AgentCall | Injection
+    what: agent_log.AgentActivity | agent_log.AgentCall | agent_log.Injection
     paused: str = ""
     keys: tuple[int, ...] = ()
     muted: frozenset[int] = frozenset()
@@ -51,7 +44,7 @@ class AgentRow(NamedTuple):
     def key(self) -> tuple[str, str | int]:
         """Return what tells the row from all others."""
         one = self.what
-        return ("agent", one.agent) if isinstance(one, AgentActivity) else (type(one).__name__, one.id)
+        return ("agent", one.agent) if isinstance(one, agent_log.AgentActivity) else (type(one).__name__, one.id)
 
     @property
     def is_muted(self) -> bool:
@@ -68,12 +61,12 @@ def read_agents(reading: Reading) -> Loaded:
     state = (database, database.data_version(), now[:16], paused, only)
     if reading.last is not None and reading.last.kept == state:
         return reading.last
-    agents = list_agent_activity(database, now)
+    agents = agent_log.list_agent_activity(database, now)
     shown = [one for one in agents if only in (None, one.agent)]
     clients = None if only is None else [client for one in shown for client in one.clients]
-    did: list[AgentCall | Injection] = [
-        *list_agent_calls(database, clients, MOST_LISTED),
-        *list_injections(database, clients, MOST_LISTED),
+    did: list[agent_log.AgentCall | agent_log.Injection] = [
+        *agent_log.list_agent_calls(database, clients, MOST_LISTED),
+        *agent_log.list_injections(database, clients, MOST_LISTED),
     ]
     did = sorted(did, key=lambda one: (one.at, one.id), reverse=True)[:MOST_LISTED]
     muted = memory.mutes.filter_muted_keys({key for one in did for key in _mutable_keys(one)})
@@ -90,19 +83,19 @@ def read_agents(reading: Reading) -> Loaded:
     return Loaded(EntryRows(entries), [chips] if len(agents) > 1 else [], [said], kept=state)
 
 
-def _mutable_keys(what: AgentActivity | AgentCall | Injection) -> tuple[int, ...]:
+def _mutable_keys(what: agent_log.AgentActivity | agent_log.AgentCall | agent_log.Injection) -> tuple[int, ...]:
     """Return the keys of the records in a sent text that can be muted."""
-    cited = map(parse_citation, what.why) if isinstance(what, Injection) else ()
+    cited = map(parse_citation, what.why) if isinstance(what, agent_log.Injection) else ()
     return tuple(pack_key(one.kind, int(one.target)) for one in cited if one.kind in MUTE_KINDS)
 
 
 def draw_row(row: AgentRow, now: str, width: int) -> list[RowLine]:
     """Draw a row in a line or two."""
     one = row.what
-    if isinstance(one, AgentActivity):
+    if isinstance(one, agent_log.AgentActivity):
         head = ("● ", "added") if one.at_work else ("○ ", "dim")
         return row_lines([head], visible(activity_lines(one, now)[0]), "bold", [], width)
-    if isinstance(one, AgentCall):
+    if isinstance(one, agent_log.AgentCall):
         text = visible(f"{one.client}  {agent_call_line(one, now)}")
         return row_lines([("  ", "")], text, "" if one.writes else "dim", [], width)
     return row_lines([("→ ", "cite")], visible(f"{one.client}  {injection_line(one, now)}"), "", [], width)
@@ -111,10 +104,10 @@ def draw_row(row: AgentRow, now: str, width: int) -> list[RowLine]:
 def describe_row(row: AgentRow, now: str) -> list[StyledLine]:
     """Describe a row in full; of a text say which of its records are muted."""
     one = row.what
-    if isinstance(one, AgentActivity):
+    if isinstance(one, agent_log.AgentActivity):
         known = f"introduced itself as {visible(', '.join(one.clients))}"
         return [*([(line, "")] for line in activity_lines(one, now)), [(known, "dim")]]
-    if isinstance(one, AgentCall):
+    if isinstance(one, agent_log.AgentCall):
         about = f"by {one.client}, session {one.session or '-'}, {one.tokens:,} tokens answered"
         lines: list[StyledLine] = [
             [(f"{one.name}  {format_local_time(one.at)}", "title")],
@@ -153,7 +146,7 @@ def switch_mute(memory: Memory, rows: Sequence[AgentRow]) -> str:
 def plan_session_undo(memory: Memory, rows: Sequence[AgentRow]) -> Plan:
     """Return what undoing all that the agent of a call wrote in its session would change."""
     call = rows[0].what
-    assert isinstance(call, AgentCall)
+    assert isinstance(call, agent_log.AgentCall)
     return plan_undo_all(memory, f"{call.door}:{call.client}", call.session)
 
 
@@ -169,7 +162,7 @@ PANE = Pane(
             "undo its session…",
             (AgentRow,),
             plan=plan_session_undo,
-            fits=lambda row: isinstance(row.what, AgentCall) and bool(row.what.writes),
+            fits=lambda row: isinstance(row.what, agent_log.AgentCall) and bool(row.what.writes),
             one=True,
         ),
         Action(

@@ -21,22 +21,13 @@ from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.memory import Memory
 from store.text.display import format_count, home_path, visible
-from store.tools import guard_moments, guard_restoring, guests
+from store.tools import guard_moments, guard_restoring, guests, transcript_scan
 from store.tools.guard_database import open_guard
 from store.tools.guard_moments import GuardedChange, GuardMoment
 from store.tools.guests import GuestText, cut_secrets
 from store.tools.machine_scan import scan_machine
 from store.tools.source import ReadTrouble, read_file_bytes
 from store.tools.source_import import this_machine
-from store.tools.transcript_scan import (
-    EXPIRING,
-    FINDING_TITLES,
-    SECRET,
-    UNREAD_TITLE,
-    ScanFinding,
-    ScanReport,
-    save_transcripts,
-)
 from tui.actions.action import Action, ActionScreen, Done
 from tui.commands import tools
 from tui.commands.tools import guard_of
@@ -103,7 +94,7 @@ class FilesRead:
 
     view: View | None = None
     folders: str = ""
-    report: ScanReport | None = None
+    report: transcript_scan.ScanReport | None = None
     changes: tuple[guard_moments.LookResult, Sequence[GuardMoment]] | None = None
     texts: guests.GuestList | None = None
     searching: bool = False
@@ -171,7 +162,7 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     read.said[WRONG] = wrong, f"{format_count(len(report.sources), 'tool')}{searched}"
     numbers = list(_scan_numbers(report))
     for one in numbers if chip in (None, WRONG) else ():
-        look = "removed" if one.kind in FINDING_TITLES or one.kind == "unread" else "accent"
+        look = "removed" if one.kind in transcript_scan.FINDING_TITLES or one.kind == "unread" else "accent"
         yield Entry(one[:2], one, _draw(one.says, [(f"{one.number:>7,}  ", look)], one.about))
     counted = [each for one in numbers if one.chip == chip for each in report.list_findings(one.kind, one.name)]
     for at, each in enumerate(counted):
@@ -181,18 +172,20 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry((at, place), each, draw, partial(describe_finding, each), slow=True)
     if not numbers:
         yield _note("No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes")
-    elif chip in (None, WRONG, FINDING_TITLES[SECRET]) and not (report.transcripts or read.searching):
+    elif chip in (None, WRONG, transcript_scan.FINDING_TITLES[transcript_scan.SECRET]) and not (
+        report.transcripts or read.searching
+    ):
         search = partial(_search_conversations, read, report)
         yield _job("Search conversations for secrets", "takes a while", search)
-    paths = [one.path for one in report.list_findings(EXPIRING)]
-    if chip in (None, WRONG, FINDING_TITLES[EXPIRING]) and paths:
+    paths = [one.path for one in report.list_findings(transcript_scan.EXPIRING)]
+    if chip in (None, WRONG, transcript_scan.FINDING_TITLES[transcript_scan.EXPIRING]) and paths:
         save = partial(_save_conversations, paths)
         yield _job("Save conversations that are about to be deleted", "without secrets", save)
 
 
-def _scan_numbers(report: ScanReport) -> Iterator[ScanNumber]:
+def _scan_numbers(report: transcript_scan.ScanReport) -> Iterator[ScanNumber]:
     """Yield the numbers of a report, what is wrong first."""
-    for kind, title in (*FINDING_TITLES.items(), ("unread", UNREAD_TITLE)):
+    for kind, title in (*transcript_scan.FINDING_TITLES.items(), ("unread", transcript_scan.UNREAD_TITLE)):
         if several := report.list_findings(kind):
             yield ScanNumber(kind, "", len(several), title, title)
     for one in report.sources:
@@ -206,7 +199,7 @@ def _scan_numbers(report: ScanReport) -> Iterator[ScanNumber]:
         yield ScanNumber("layer", start.folder, sum(layer.tokens for layer in start.layers), says, says)
 
 
-def describe_finding(one: ScanFinding) -> list[StyledLine]:
+def describe_finding(one: transcript_scan.ScanFinding) -> list[StyledLine]:
     """Return the lines of a file around one, without secrets; of a database only what it is."""
     lines: list[StyledLine] = [[(home_path(one.path), "title"), (f"  line {one.line}", "dim")], []]
     lines += [[(f"with {visible(one.other)}", "dim")]] if one.other else []
@@ -228,14 +221,14 @@ def _look_again(read: FilesRead, screen: ActionScreen) -> None:
     screen.refresh_rows()
 
 
-def _search_conversations(read: FilesRead, report: ScanReport, screen: ActionScreen) -> None:
+def _search_conversations(read: FilesRead, report: transcript_scan.ScanReport, screen: ActionScreen) -> None:
     """Search conversations for secrets, in a process of its own."""
     command = [sys.executable, "-P", "-m", "tui.main", "files", "scan", "--json", *read.folders.split()]
     run = partial(subprocess.run, command, cwd=screen.engine.cwd, stdin=subprocess.DEVNULL, capture_output=True)
 
     def search() -> None:
         try:
-            report.findings = [ScanFinding(**one) for one in json.loads(run().stdout)["findings"]]
+            report.findings = [transcript_scan.ScanFinding(**one) for one in json.loads(run().stdout)["findings"]]
             report.transcripts = True
         except (OSError, ValueError, KeyError, TypeError):
             screen.later(screen.say, "The conversations could not be searched: memoranda files", "error")
@@ -249,7 +242,7 @@ def _search_conversations(read: FilesRead, report: ScanReport, screen: ActionScr
 
 def _save_conversations(paths: Sequence[str], screen: ActionScreen) -> None:
     def save() -> None:
-        saved = save_transcripts(paths)
+        saved = transcript_scan.save_transcripts(paths)
         screen.later(screen.say, saved.describe(), "warning" if saved.troubles else "information")
 
     screen.in_background(save, FILES)
@@ -364,7 +357,7 @@ def open_editor(screen: ActionScreen, things: Sequence[Any]) -> None:
     """Ask for other words in the person's editor; open a file that the scan names there, at its line."""
     one, command = things[0], screen.setting("editor")
     try:
-        if isinstance(one, ScanFinding):
+        if isinstance(one, transcript_scan.ScanFinding):
             programs.open_in_editor(screen.app, one.path, one.line, command=command)
         elif (new := programs.edit_in_editor(screen.app, cut_secrets(one.text), command=command)) is not None:
             _show_correction(screen, one, new)
@@ -458,7 +451,7 @@ PANE = Pane(
         Action("preview.follow", "do it", (RowJob,), run=lambda screen, rows: rows[0].run(screen)),
         Action("checkpoint.restore", "put back…", (ChangedFile,), plan=plan_putting_back, one=True),
         Action("record.correct", "correct", (GuestText,), run=correct_text, one=True),
-        Action("record.edit", "editor", (GuestText, ScanFinding), run=open_editor, one=True),
+        Action("record.edit", "editor", (GuestText, transcript_scan.ScanFinding), run=open_editor, one=True),
         Action("record.purge", "delete…", (GuestText,), plan=plan_deletion, one=True),
         Action("memory.undo", "", plan=plan_undo),
     ),
