@@ -158,7 +158,7 @@ class Bar(CachedLines, Static):
     def draw_lines(self, crop: Region) -> list[Strip]:
         own, edge = self.visual_style, " " * self.gutter.left
         pieces = [(edge, ""), *((visible(piece[0]), piece[1]) for piece in self._pieces)]
-        segments = [Segment(text, (own + self._get_style(look)).rich_style) for text, look in pieces]
+        segments = [Segment(text, (own + self._get_style(look)).rich_style) for text, look in pieces if text]
         strip = Strip(segments).adjust_cell_length(self.outer_size.width, own.rich_style)
         for line_filter in self.get_line_filters():
             strip = strip.apply_filter(line_filter, self.background_colors[1])
