@@ -23,18 +23,7 @@ from store.upkeep.adoption import adopt_as_proposals, adopt_whole
 from store.upkeep.as_of import PastState
 from tui.commands.location import add_recent
 from tui.input.key_table import ASK, PANE_KEYS, key_name
-from tui.main_screen.background import (
-    BackgroundTask,
-    CheckpointController,
-    EmbeddingController,
-    LearningController,
-    ModelStatusController,
-    Polling,
-    TeamController,
-    TourController,
-    UpkeepController,
-    polls_at_pace,
-)
+from tui.main_screen import background
 from tui.main_screen.search import SearchingScreen
 from tui.panes.ask import Example
 from tui.panes.pane import Entry, View
@@ -56,8 +45,8 @@ class MainScreen(SearchingScreen):
 
     make_modeller = ModelWorker
     """What asks the agent's model, in this memory and those opened after it."""
-    tasks: Sequence[BackgroundTask] = ()
-    polling: Polling  # while the memory is open
+    tasks: Sequence[background.BackgroundTask] = ()
+    polling: background.Polling  # while the memory is open
     # counts the seconds of the pending answer
     _clock: Timer | None = None
     # the memory's count of removals when it was looked at last
@@ -74,11 +63,12 @@ class MainScreen(SearchingScreen):
 
     def _start(self) -> None:
         """Start everything slow, after the first frame."""
-        self.upkeep, self.embedding = UpkeepController(self), EmbeddingController(self)
-        self.model_status, self.checkpoints = ModelStatusController(self), CheckpointController(self)
-        self.tour = TourController(self)
-        others = (self.model_status, self.checkpoints, TeamController(self), self.tour, self.upkeep)
-        self.tasks = (self.embedding, LearningController(self), *others)
+        self.upkeep, self.embedding = background.UpkeepController(self), background.EmbeddingController(self)
+        self.model_status = background.ModelStatusController(self)
+        self.checkpoints = background.CheckpointController(self)
+        self.tour = background.TourController(self)
+        others = (self.model_status, self.checkpoints, background.TeamController(self), self.tour, self.upkeep)
+        self.tasks = (self.embedding, background.LearningController(self), *others)
         self.call_after_refresh(forget_startup)
         self.in_background(self._open_memory, "open")
 
@@ -118,7 +108,7 @@ class MainScreen(SearchingScreen):
             task.start()
         self.divide()
         steps = (self.check_writes, self._look_around, *(task.poll for task in self.tasks))
-        self.polling = Polling(steps, self.say_error, self.was_written)
+        self.polling = background.Polling(steps, self.say_error, self.was_written)
         self.polling.start_polling(self, lambda: self.application.resting)
 
     def _end(self, error: MemorandaError) -> None:
@@ -169,7 +159,7 @@ class MainScreen(SearchingScreen):
             if reason:
                 self.say(reason, "warning", 15)
             self.draw_top()
-        if count % polls_at_pace(AGES_POLLS, self.application) == 0:
+        if count % background.polls_at_pace(AGES_POLLS, self.application) == 0:
             self.load()
 
     def memory_changed(self) -> None:

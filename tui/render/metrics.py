@@ -16,15 +16,7 @@ from store.conversations.extraction_queue import MOST_ATTEMPTS
 from store.records.facts import AGEING_DAYS
 from store.records.timeline import Trend
 from store.text.display import format_count, format_size
-from store.upkeep.metrics import (
-    TREND_DAYS,
-    ExtractionStats,
-    IndexMetrics,
-    Measures,
-    RecoveryFigures,
-    RequestFigures,
-    SearchFigures,
-)
+from store.upkeep import metrics
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS
 
 # Render a metric: its name, value, a small chart, its meaning and where to look further.
@@ -127,7 +119,7 @@ def mean_figures(mean: float | None) -> Iterator[Figure]:
     )
 
 
-def request_figures(found: RequestFigures) -> Iterator[Figure]:
+def request_figures(found: metrics.RequestFigures) -> Iterator[Figure]:
     """Yield the requests to remember and the facts kept from them."""
     if not found.asked:
         says = "Requests in conversations, such as “remember that …”, are counted from now on."
@@ -145,7 +137,7 @@ def request_figures(found: RequestFigures) -> Iterator[Figure]:
     )
 
 
-def index_figures(found: IndexMetrics) -> Iterator[Figure]:
+def index_figures(found: metrics.IndexMetrics) -> Iterator[Figure]:
     """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
         yield figure("full text", "missing", "This SQLite has no FTS5.", sign=POOR, leads=CHECK)
@@ -181,7 +173,7 @@ def index_figures(found: IndexMetrics) -> Iterator[Figure]:
     )
 
 
-def recovery_figures(found: RecoveryFigures, at: str) -> Iterator[Figure]:
+def recovery_figures(found: metrics.RecoveryFigures, at: str) -> Iterator[Figure]:
     """Yield the checkpoints, the recoveries, and the leftovers of a crash."""
 
     def last_time(moment: str | None) -> str:
@@ -248,7 +240,7 @@ STATES_SAY = {
 }
 
 
-def metric_sections(found: Measures, past: bool = False) -> list[MetricSection]:
+def metric_sections(found: metrics.Measures, past: bool = False) -> list[MetricSection]:
     """Return all metrics under their headings; for a `past` view only those that are known for that moment."""
     facts: MetricSection = ("facts by age", list(_fact_figures(found)))
     if past:
@@ -264,7 +256,7 @@ def metric_sections(found: Measures, past: bool = False) -> list[MetricSection]:
     ]
 
 
-def _fact_figures(found: Measures) -> Iterator[Figure]:
+def _fact_figures(found: metrics.Measures) -> Iterator[Figure]:
     """Yield the metrics of the facts: their states, how many were learned, and the oldest."""
     total = sum(found.states.values())
     if not total:
@@ -283,7 +275,7 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
             *_change_sentence(state, came),
             # one scale: a full bar is all facts
             share=number / total,
-            note=f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
+            note=f"{f'+{came:,} in {metrics.TREND_DAYS} d  ' if came else ''}{percent}" if number else "",
             sign=(FACT_BADGES[state][0], f"glyph-{state}" if number else "rule"),
             leads=lists if number else NOWHERE,
         )
@@ -312,13 +304,12 @@ def _fact_figures(found: Measures) -> Iterator[Figure]:
 
 def _change_sentence(state: str, came: int) -> Iterator[str]:
     """Yield the sentence on how many facts came into a state."""
-    if came and state == "fresh":
-        yield f"{format_count(came, 'fact')} {'was' if came == 1 else 'were'} learned in the last {TREND_DAYS} days."
-    elif came:
-        yield f"{format_count(came, 'fact')} of them became so in the last {TREND_DAYS} days."
+    if came:
+        did = "of them became so" if state != "fresh" else "was learned" if came == 1 else "were learned"
+        yield f"{format_count(came, 'fact')} {did} in the last {metrics.TREND_DAYS} days."
 
 
-def _session_figures(found: Measures) -> Iterator[Figure]:
+def _session_figures(found: metrics.Measures) -> Iterator[Figure]:
     """Yield the metrics of the sessions: their tokens, and how many have a checkpoint."""
     if not found.conversations:
         says = "Bring one in with memoranda import FILE.jsonl, or let ingest.claude bring in those of Claude Code."
@@ -356,7 +347,7 @@ def _session_figures(found: Measures) -> Iterator[Figure]:
     )
 
 
-def _context_figures(found: Measures) -> Iterator[Figure]:
+def _context_figures(found: metrics.Measures) -> Iterator[Figure]:
     """Yield the metrics of the contexts that were sent: their size, and how much of them was cited."""
     if found.context_tokens is None:
         says = "What an agent would be sent can be seen all the same."
@@ -391,7 +382,7 @@ def _context_figures(found: Measures) -> Iterator[Figure]:
         )
 
 
-def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
+def _learning_figures(found: metrics.ExtractionStats) -> Iterator[Figure]:
     """Yield the metrics of learning from conversations."""
     if found.success is None:
         says = "What a person says is read for facts, and for facts that it confirms."
@@ -435,7 +426,7 @@ def _learning_figures(found: ExtractionStats) -> Iterator[Figure]:
         yield figure("and more", f"{more:,}", f"{format_count(more, 'turn')} more given up.", sign=POOR)
 
 
-def _search_figures(found: Measures) -> Iterator[Figure]:
+def _search_figures(found: metrics.Measures) -> Iterator[Figure]:
     """Yield the metrics of the searches: their times, successes, cached answers and queries."""
     searches = found.searches
     known = len(searches.milliseconds)
@@ -477,7 +468,7 @@ def _search_figures(found: Measures) -> Iterator[Figure]:
         )
 
 
-def _time_figures(found: SearchFigures) -> Iterator[Figure]:
+def _time_figures(found: metrics.SearchFigures) -> Iterator[Figure]:
     """Yield the median times of searches, by keywords and by meaning."""
     slowest = (
         f"The slowest of the last {len(found.milliseconds):,} took "
@@ -507,7 +498,7 @@ def _time_figures(found: SearchFigures) -> Iterator[Figure]:
             yield unknown_figure(name, "not yet part of a search", says, leads=INDEX)
 
 
-def _disk_figures(found: Measures) -> Iterator[Figure]:
+def _disk_figures(found: metrics.Measures) -> Iterator[Figure]:
     """Yield the sizes of the memory and its backups."""
     most = max(1, *found.sizes.values())
     held = ", ".join(f"{number:,} {name}" for name, number in found.records.items() if number)

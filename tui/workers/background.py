@@ -33,16 +33,10 @@ from store.learning.tasks import turn_summarizer
 from store.memory import Memory
 from store.sync.sync import SyncReport
 from store.text.display import visible
+from store.upkeep import maintenance
 from store.upkeep.as_of import PastState
 from store.upkeep.auto_ingest import IngestProcess, list_changed_sources
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
-from store.upkeep.maintenance import (
-    check_git_change,
-    clean_up_memory,
-    is_cleanup_due,
-    readable_repository,
-    run_maintenance,
-)
 from store.upkeep.optional import OpenTeam, find_sharing
 from store.upkeep.session_flush import flush_due_sessions
 
@@ -537,7 +531,7 @@ class MaintenanceWorker(Worker):
         with self.memory() as memory:
             self._stop_git, self._reading_git = False, True
             try:
-                return run_maintenance(
+                return maintenance.run_maintenance(
                     memory, self._cwd, progress, lambda: self.closing() or self._stop_git, trouble
                 )
             finally:
@@ -568,10 +562,10 @@ class MaintenanceWorker(Worker):
         """Return whether the repository changed since the last check; takes little more than opening the memory. With
         `clean` first finish unfinished work, such as a purge, as far as possible."""
         with self.memory() as memory:
-            if clean and is_cleanup_due(memory):
-                clean_up_memory(memory)
-            changed = check_git_change(memory, self._cwd, self._fingerprint)
-            source = readable_repository(memory, self._cwd)
+            if clean and maintenance.is_cleanup_due(memory):
+                maintenance.clean_up_memory(memory)
+            changed = maintenance.check_git_change(memory, self._cwd, self._fingerprint)
+            source = maintenance.readable_repository(memory, self._cwd)
         self._root = source.root if source else ""
         self._fingerprint = changed or self._fingerprint
         return changed is not None

@@ -37,16 +37,7 @@ from tui.input.arguments import ParsedArguments, Verb, settle
 from tui.render.details import describe_record, describe_step
 from tui.render.lines import StyledLine
 from tui.render.syntax import color_diff
-from tui.workers.background import (
-    Connection,
-    DocumentWorker,
-    EmbeddingWorker,
-    IngestWorker,
-    LearningWorker,
-    MaintenanceWorker,
-    Pace,
-    TeamWorker,
-)
+from tui.workers import background
 from tui.workers.model_worker import Exchange
 
 # latest steps of this application to remember
@@ -83,7 +74,7 @@ class Queue:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine
-        self._connection = Connection(engine.open_memory)
+        self._connection = background.Connection(engine.open_memory)
         self._newest = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
 
@@ -129,7 +120,10 @@ class SearchWorker:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._quick, self._whole = Connection(engine.open_memory), Connection(engine.open_memory)
+        self._quick, self._whole = (
+            background.Connection(engine.open_memory),
+            background.Connection(engine.open_memory),
+        )
 
     def keywords(self, query: str) -> SearchAnswer | None:
         """Search by keywords; return None if `interrupt` stopped it."""
@@ -165,7 +159,7 @@ class SearchWorker:
         self._whole.interrupt()
 
     def _search(
-        self, connection: Connection, query: str, meaning: bool, wanted: Callable[[], bool]
+        self, connection: background.Connection, query: str, meaning: bool, wanted: Callable[[], bool]
     ) -> SearchAnswer | None:
         with connection.busy:  # an interrupted one takes a moment to end
             if not wanted():
@@ -192,10 +186,10 @@ class Engine:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         # waits for child processes
         self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")
-        self._writing = Connection(self.open_memory)
+        self._writing = background.Connection(self.open_memory)
         # the last steps written here: not announced as changes
         self._own: list[int] = []
-        self.upkeep = MaintenanceWorker(location, cwd, clock)
+        self.upkeep = background.MaintenanceWorker(location, cwd, clock)
         self.seeker = SearchWorker(self)
         self._queues: dict[str, Queue] = {}
         # the reads that are under way or wait
@@ -209,12 +203,14 @@ class Engine:
         self.decisions_kept: tuple[list[int], str] = [], ""
         # the questions of this sitting
         self.exchanges: list[Exchange] = []
-        self.documents = DocumentWorker(location, clock)
-        self.pace = Pace()
-        self.embedder = EmbeddingWorker(location, clock, self.pace)
-        self.bringer = IngestWorker(location, clock, self.embedder.must_stop)
-        self.team = TeamWorker(location, clock)
-        self.learner = LearningWorker(location, clock, self.embedder.give_way, self.embedder.must_stop, self.pace)
+        self.documents = background.DocumentWorker(location, clock)
+        self.pace = background.Pace()
+        self.embedder = background.EmbeddingWorker(location, clock, self.pace)
+        self.bringer = background.IngestWorker(location, clock, self.embedder.must_stop)
+        self.team = background.TeamWorker(location, clock)
+        self.learner = background.LearningWorker(
+            location, clock, self.embedder.give_way, self.embedder.must_stop, self.pace
+        )
 
     def close(self) -> None:
         """Finish the current write, then close."""
