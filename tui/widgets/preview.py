@@ -6,6 +6,7 @@ first layer against hostile text); only citations in a text become links."""
 from __future__ import annotations
 
 import re
+from asyncio import TimerHandle, get_running_loop
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +22,6 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.timer import Timer
 
 from store.base.citations import Citation, find_citations
 from store.base.errors import MemorandaError, NotFound
@@ -378,7 +378,8 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         # back: those left by following citations
         self._trail: list[tuple[Any, int]] = []
         self._ahead: list[tuple[Any, int]] = []  # forward: those left by going back
-        self._timer: Timer | None = None
+        # when a commit's diff is to be read
+        self._soon: TimerHandle | None = None
 
     DEFAULT_CSS = "PreviewPane { layers: default over; }"
 
@@ -535,15 +536,16 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
             if again and lines == self._described:
                 return  # a commit's diff stays as well
         self._described = lines
-        if self._timer is not None:
-            self._timer.stop()
+        if self._soon is not None:
+            self._soon.cancel()
         self.preview.show_lines(self._compose_lines(lines), getattr(record, "citation", ""), stay=again)
         if read_all is not None or not (again or self.before):
             self.preview.show_match(*self._passage(record))
         if read_all is not None:
             read_all()
         elif isinstance(record, Commit):
-            self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
+            # the loop's own, since a timer of Textual's starts a task, at each commit that the cursor passes
+            self._soon = get_running_loop().call_later(DIFF_DELAY, self._read_diff, record)
 
     def _passage(self, record: Record | Step) -> tuple[int, int]:
         """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
@@ -563,10 +565,10 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         return [*self.before, *(mark_matches(lines, self._marker) if self._marker is not None else lines)]
 
     def _read_diff(self, commit: Commit) -> None:
-        assert self.engine is not None
+        if self.engine is None or not self.is_attached:
+            return
         cells = max(LEAST_DIFF_CELLS, min(MOST_DIFF_CELLS, self.preview.size.width - 1))
-        read = partial(self.engine.diff, commit, cells)
-        self._read_apart(read, partial(self._add_diff, commit), "No diff: ")
+        self._read_apart(partial(self.engine.diff, commit, cells), partial(self._add_diff, commit), "No diff: ")
 
     def _add_diff(self, commit: Commit, lines: list[StyledLine]) -> None:
         if isinstance(self.record, type(commit)) and commit.citation == self.record.citation and lines:
