@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 import apsw
 
 from bench.store import heading, quantile
-from store.base.location import locate
 from store.base.runtime import DISABLED_PARTS_VARIABLE
 from store.base.state_files import KnownMemory, find_known_memory, save_known_memory
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.history.history import primary_key
 from store.memory import Memory
+from store.projects.locating import locate
 from store.rescue.pages import PageReader, table_shapes, tree_pages
 from store.rescue.salvage import salvage_file
 from store.upkeep.checks import WRONG

@@ -42,7 +42,7 @@ SLOW = ("processes", "application")
 EXAMINED = """
 import sys
 from store.upkeep.doctor import examine
-from store.base.location import locate
+from store.projects.locating import locate
 for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding
 with open("/proc/self/status") as status:

@@ -29,12 +29,12 @@ from bench.search_speed import prepared
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base.clock import utc_now
 from store.base.hook_resident import SOCKET
-from store.base.location import locate
 from store.base.state_files import state_folder
 from store.doors import agent_log as injections
 from store.doors import pack as meaning_recall
 from store.doors.pack import WARM, MeaningRecall, words_of
 from store.memory import Memory
+from store.projects.locating import locate
 from store.text import words as token_count
 from tui.demo.builder import build_demo
 

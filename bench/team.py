@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 
 from bench.store import heading, verdict
 from bench.team_schedules import run
-from store.base.location import locate
 from store.memory import Memory
+from store.projects.locating import locate
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
 from store.team.stream import SharedRecord

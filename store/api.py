@@ -18,7 +18,6 @@ from typing import Any, Literal, Protocol
 from store.base.citations import Citation, cite, parse_typed_citation
 from store.base.clock import Clock, from_ms, utc_now
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.location import locate
 from store.base.models import Checkpoint, Decision, Fact, GlobalFact, Proposal, Record, Step
 from store.base.vocabulary import PURGEABLE_KINDS, SEARCHABLE
 from store.context.builder import Context
@@ -33,6 +32,7 @@ from store.librarian.librarian import Librarian
 from store.librarian.model_selection import open_named_model
 from store.memory import Memory as Parts
 from store.personal.memory import get_cited_globals
+from store.projects.locating import locate
 from store.purge.proof import find_traces
 from store.records.commits import read_moment
 from store.records.facts import AGE_STATES, clean_fact_text, text_hash

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.config.configuration import Config, load_config
 from store.conversion import convert_memory
 from store.database.database import Database
 from store.personal.memory import GlobalFacts, personal_location, require_personal_memory
+from store.projects.locating import locate, note_project
 from store.records.facts import Facts
 from store.records.mutes import Mutes
 from store.records.tags import Tagging
@@ -50,6 +51,8 @@ class Memory:
     def __init__(
         self, location: Location, door: str, clock: Clock = utc_now, create: bool = True, passing: bool = False
     ) -> None:
+        if location.problem is not None:
+            raise location.problem
         self.location = location
         self.passing = passing
         self.created = not os.path.lexists(location.path)
@@ -62,6 +65,7 @@ class Memory:
                 require_writable_state(location.path)
             ours = Trust(location.path, require_trust(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours, convert=convert_memory)
+            note_project(location)
         self._config: Config | None = None
         try:
             if not self.database.read_only and self.database.value(_UNFINISHED_MOVE) is not None:

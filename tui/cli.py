@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import NoReturn
 
 from store.base.errors import ExitStatus, InvalidInput, MemorandaError, StorageError
-from store.base.location import locate
+from store.projects.locating import locate
 from store.text.display import visible
 from store.version import __version__
 from tui import cli_output

@@ -10,8 +10,8 @@ import os
 import sys
 
 from store.base.errors import MemorandaError, StorageError
-from store.base.location import locate
 from store.config.configuration import load_config
+from store.projects.locating import locate
 from store.text.display import visible, visible_lines
 from tui.theme.glyphs import ascii_table, is_ascii_locale, replace_glyphs
 

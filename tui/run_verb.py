@@ -59,6 +59,8 @@ def show_memory(place: Location, cwd: str, as_json: bool) -> ExitStatus:
 def _open_for_verb(place: Location, verb: Verb, looks: bool) -> AbstractContextManager[Memory]:
     """Open the memory for a command, and close it afterwards. A command that only reads gets an empty memory where
     there is none, which is deleted afterwards."""
+    if place.problem is not None:
+        raise place.problem
     if looks and not place.look and _is_absent(place.path):
         print_notice("There is no memory here yet, and none was started: memoranda open --new does.")
         return _empty_memory(place)

@@ -102,6 +102,15 @@ class NotOurs(MemorandaError):
         self.unmarked = unmarked
 
 
+class NoMemoryHere(MemorandaError):
+    """The folder has no memory to read or write: which one is to be asked (`outcome` is `ask`), something there cannot
+    be used (`refuse`), or the person turned it off (`off`)."""
+
+    def __init__(self, message: str, next: str, outcome: str) -> None:
+        super().__init__(message, next)
+        self.outcome = self.code = outcome
+
+
 class NewerFile(MemorandaError):
     """The file was written by a newer version; it is read-only."""
 

@@ -1,10 +1,11 @@
-"""Decide which memory file is opened, and why; nothing else decides it. Creates nothing."""
+"""Where a memory is, and this person's folders."""
 
 import os
 import stat
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from store.base.errors import MemorandaError
 
 MEMORANDA_FOLDER = ".memoranda"
 DATABASE_FILE = "memory.db"
@@ -15,8 +16,11 @@ BACKUPS_FOLDER = "backups"  # the folder of a memory's backups, beside it
 class Location:
     """A memory file and the reason it was chosen; `project` is the folder whose memory it is, if it is a project's.
 
-    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`. With `look` it is read-only, whoever
-    owns it: nothing is written, and no setting beside it counts.
+    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`; or `ask`, `refuse`, `off`, where
+    there is no memory, and opening it raises the `problem`. With `look` it is read-only, whoever owns it: nothing is
+    written, and no setting beside it counts. `project_id` is the id under which this installation knows the project,
+    `place` its (common git directory, root, folder below that). `branch`, `worktree` and `folder` say where in the
+    project it was asked for.
     """
 
     path: str
@@ -24,6 +28,13 @@ class Location:
     reason: str
     project: str | None = None
     look: bool = field(init=False, default=False)
+    problem: MemorandaError | None = field(init=False, default=None)
+    project_id: str = field(init=False, default="")
+    place: tuple[str, str, str] = field(init=False, default=("", "", ""))
+    notes: list[str] = field(init=False, default_factory=list)
+    branch: str = field(init=False, default="")
+    worktree: str = field(init=False, default="")
+    folder: str = field(init=False, default="")
 
     @property
     def display_name(self) -> str:
@@ -31,39 +42,6 @@ class Location:
         if self.kind == "personal":
             return "personal"
         return os.path.basename(self.project or self.path)
-
-
-def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location:
-    """Return the memory file for a command run in `cwd` (option, variable, nearest, checkout, personal)."""
-    if option:
-        return _locate_named_file(option, cwd, "option", "named by --db")
-    variable = environ.get("MEMORANDA_DB")
-    if variable:
-        return _locate_named_file(variable, cwd, "environment", "named by $MEMORANDA_DB")
-    root = checkout_root(cwd)
-    for folder in _list_folders_upwards(cwd, root):
-        path = os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE)
-        # of one that is gone: opening it says so
-        if _has_memory(path) or list_backup_files(path):
-            return Location(
-                path, "project", f"the nearest {MEMORANDA_FOLDER}/{DATABASE_FILE}, upwards from here", folder
-            )
-    if root:
-        path = os.path.join(root, MEMORANDA_FOLDER, DATABASE_FILE)
-        return Location(path, "new-project", "a new memory at the root of this git checkout", root)
-    return Location(personal_memory_path(), "personal", "your personal memory: this is no project's folder")
-
-
-def locate_new_memory(cwd: str) -> Location:
-    """Return where `memoranda open --new` creates a memory: at the checkout's root, or outside of a checkout in the
-    folder itself."""
-    folder = checkout_root(cwd) or os.path.abspath(cwd)
-    return Location(
-        os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE),
-        "new-project",
-        "a new memory for this folder",
-        folder,
-    )
 
 
 def checkout_root(folder: str) -> str | None:
@@ -102,6 +80,11 @@ def personal_memory_path() -> str:
     return os.path.join(person_folder("data", "XDG_DATA_HOME", ".local", "share"), DATABASE_FILE)
 
 
+def data_folder() -> str:
+    """Return the folder of this person's memories; it need not exist."""
+    return os.path.dirname(personal_memory_path())
+
+
 def is_personal_memory(path: str) -> bool:
     """Return whether the memory at `path` is the personal one."""
     own = personal_memory_path()
@@ -110,43 +93,7 @@ def is_personal_memory(path: str) -> bool:
 
 def saved_transcripts_folder() -> str:
     """Return the folder of conversations of other tools that a person saved; it need not exist."""
-    return os.path.join(os.path.dirname(personal_memory_path()), "transcripts")
-
-
-def _locate_named_file(path: str, cwd: str, kind: str, reason: str) -> Location:
-    """Return the location of a file that an option or a variable names; its project is the folder around
-    `.memoranda`."""
-    full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
-    folder = os.path.dirname(full)
-    if os.path.basename(folder) == MEMORANDA_FOLDER:
-        return Location(full, kind, reason, os.path.dirname(folder))
-    return Location(full, kind, reason)
-
-
-def _list_folders_upwards(cwd: str, root: str | None) -> list[str]:
-    """Return the folders to search, upwards: to the checkout's root, or outside of a checkout as long as this
-    person owns them."""
-    folders: list[str] = []
-    current = os.path.abspath(cwd)
-    while True:
-        if root is None and not _is_own_folder(current):
-            return folders
-        folders.append(current)
-        parent = os.path.dirname(current)
-        if current == root or parent == current:
-            return folders
-        current = parent
-
-
-def _has_memory(path: str) -> bool:
-    """Tell whether a memory file exists. A file without read permission counts: it is reported, not skipped."""
-    try:
-        os.lstat(path)
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return True
+    return os.path.join(data_folder(), "transcripts")
 
 
 def list_backup_files(path: str) -> list[str]:
@@ -170,7 +117,7 @@ def list_backup_files(path: str) -> list[str]:
     return sorted(found, key=lambda kept: found[kept])
 
 
-def _is_own_folder(folder: str) -> bool:
+def is_own_folder(folder: str) -> bool:
     """Tell whether a folder belongs to this person; True where files have no owner."""
     if not hasattr(os, "getuid"):
         return True

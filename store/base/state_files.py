@@ -66,9 +66,17 @@ def find_memories_by_identity(identity: str) -> list[KnownMemory]:
 
 
 def save_known_memory(memory: KnownMemory) -> bool:
-    """Store the entry of a memory under its path; return whether it is on the disk."""
+    """Store the entry of a memory under its path; return whether it is on the disk. That of another memory, which was
+    there before and may have been moved, is kept under another name."""
+    before = find_known_memory(memory.path)
+    if before is not None and before.identity != memory.identity:
+        _write_known_memory(_hash_state_name(MEMORIES_FOLDER, f"{before.path}\0{before.identity}"), before)
+    return _write_known_memory(state_name_of(MEMORIES_FOLDER, memory.path), memory)
+
+
+def _write_known_memory(name: str, memory: KnownMemory) -> bool:
     text = f"{memory.identity}\n{memory.inode}\n{memory.seq}\n{memory.digest}\n{memory.path}"
-    return write_state(state_name_of(MEMORIES_FOLDER, memory.path), text)
+    return write_state(name, text)
 
 
 def delete_known_memory(path: str) -> None:

@@ -12,13 +12,15 @@ from typing import BinaryIO
 from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.clock import utc_now
 from store.base.errors import MemorandaError
-from store.base.location import Location, checkout_root, locate
+from store.base.location import Location, checkout_root
 from store.doors import hook_handlers
 from store.doors.git_hooks import handle_git_hook
 from store.doors.hook_events import Caller, format_hook_reply, parse_event
 from store.doors.pack import AskByMeaning
 from store.doors.trust import get_pause_end
 from store.memory import Memory
+from store.projects.locating import locate
+from store.projects.registry import PERSONAL, bind_session, read_session
 
 # bytes of a report that are read; a tool may have written a large file
 LARGEST = 64 << 20
@@ -50,11 +52,12 @@ def reply(client: str, raw: bytes, caller: Caller, ask: AskByMeaning | None = No
     event = parse_event(client, raw)
     if event is None:
         return b""
-    place = place_of(event.cwd, caller)
+    place = place_of(event.cwd, caller, client, event.session)
     memory = opened(place) if place is not None else None
     if memory is None:
         return b""
     with memory:
+        _bind_session(client, event.session, memory.location)
         return format_hook_reply(event, hook_handlers.handle_event(memory, event, caller, ask))
 
 
@@ -68,14 +71,21 @@ def _of_git(words: list[str], caller: Caller) -> None:
         handle_git_hook(memory, root, words)
 
 
-def place_of(cwd: str, caller: Caller) -> Location | None:
-    """Return where the memory of a folder is; None where there is none, or the doors are paused. A hook never creates a
-    memory: an agent that is connected everywhere also runs in folders where none is wanted."""
-    here = cwd if cwd and os.path.isdir(cwd) else caller.folder
+def place_of(cwd: str, caller: Caller, client: str = "", session: str = "") -> Location | None:
+    """Return where the memory of a session is, or of a folder; None where there is none, or the doors are paused. A
+    hook never creates a memory: an agent that is connected everywhere also runs in folders where none is wanted."""
+    here = cwd or caller.folder
     if not here:
         return None
-    place = locate(caller.option, caller.variables, here)
+    place = locate(caller.option, caller.variables, here, client, session)
     return place if os.path.isfile(place.path) and not get_pause_end(place.path, utc_now()) else None
+
+
+def _bind_session(client: str, session: str, place: Location) -> None:
+    """Have a session keep the memory that it began with, whichever folder it enters."""
+    bound = place.project_id if place.kind == "project" else PERSONAL if place.kind == "personal" else ""
+    if session and bound and not read_session(client, session):
+        bind_session(client, session, bound)
 
 
 def opened(place: Location) -> Memory | None:

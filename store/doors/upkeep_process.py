@@ -8,10 +8,10 @@ import time
 
 from store import parts  # noqa: F401  # for what is asked of an optional part
 from store.base.errors import MemorandaError
-from store.base.location import locate
 from store.conversations.extraction_queue import has_due_entries
 from store.learning.rule_pass import run_rule_pass
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import make_due_backup, run_maintenance, take_due_checkpoint
 from store.upkeep.session_flush import flush_due_sessions

@@ -47,6 +47,8 @@ class Trust:
         if ours is None or identity != ours.identity:
             ours = find_known_memory(self.path)
         if ours is None or identity != ours.identity:
+            ours = _find_entry_elsewhere(connection, self.path, identity)
+        if ours is None:
             raise _not_ours_error(self.path, identity)
         if not _continues_from(connection, ours):
             raise NotOurs(
@@ -123,22 +125,29 @@ def require_trust(path: str) -> KnownMemory | None:
         # made by another process between the two reads
         if (ours := find_known_memory(path)) is not None:
             return ours
-        for other in find_memories_by_identity(identity) if identity else ():
-            if (
-                (_is_moved_file(other, path) or _is_copied_file(other, path))
-                and _continues_from(connection, other)
-                and is_tracked_by_git(path) is False
-            ):
-                here = KnownMemory(identity, os.path.realpath(path), _inode_of(path), other.seq, other.digest)
-                save_known_memory(here)
-                if not os.path.lexists(other.path):
-                    delete_known_memory(other.path)
-                return here
+        if (ours := _find_entry_elsewhere(connection, path, identity)) is not None:
+            return ours
     except apsw.Error:
         return None
     finally:
         connection.close()
     raise _not_ours_error(path, identity)
+
+
+def _find_entry_elsewhere(connection: apsw.Connection, path: str, identity: str) -> KnownMemory | None:
+    """Return the entry of a memory that was moved or copied to `path`, stored for its new place; None if it was not."""
+    for other in find_memories_by_identity(identity) if identity else ():
+        if (
+            (_is_moved_file(other, path) or _is_copied_file(other, path))
+            and _continues_from(connection, other)
+            and is_tracked_by_git(path) is False
+        ):
+            here = KnownMemory(identity, os.path.realpath(path), _inode_of(path), other.seq, other.digest)
+            save_known_memory(here)
+            if not os.path.lexists(other.path):
+                delete_known_memory(other.path)
+            return here
+    return None
 
 
 def require_writable_state(path: str) -> None:
@@ -238,8 +247,8 @@ def _continues_from(connection: apsw.Connection, known: KnownMemory) -> bool:
 
 
 def _is_moved_file(known: KnownMemory, path: str) -> bool:
-    """Tell whether the file at `path` is a known memory that was moved: its inode, and nothing at the old place."""
-    return _inode_of(path) == known.inode and not os.path.lexists(known.path)
+    """Tell whether the file at `path` is a known memory that was moved: its inode, and that is not at the old place."""
+    return _inode_of(path) == known.inode != _inode_of(known.path)
 
 
 def _is_copied_file(known: KnownMemory, path: str) -> bool:

@@ -13,10 +13,11 @@ from pathlib import Path
 from support import repositories
 
 from store.base.clock import from_ms, to_ms
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
+from store.projects.locating import locate
 from store.records.facts import text_hash
 
 NOW = "2026-11-21T12:00:00.000Z"

@@ -48,7 +48,7 @@ async def run_panes(keys: list[str], folder: str) -> list[dict[str, object]]:
     """The screen's lines and the messages after each key; what it ended with, where it ended by itself."""
     from textual.pilot import WaitForScreenTimeout
 
-    from store.base.location import locate
+    from store.projects.locating import locate
     from tui.app import Memoranda
 
     given: list[dict[str, object]] = []

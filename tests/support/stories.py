@@ -18,10 +18,11 @@ from support import repositories
 from support.ours import ours
 
 from store.base.clock import from_ms, to_ms
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.config.configuration import project_settings_path, write_setting
 from store.inbox import duplicates
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import maintenance
 
 NOON = "2026-11-21T12:00:00.000Z"

@@ -22,10 +22,10 @@ from textual.widgets import Input
 
 import tui
 from store.base.errors import StorageError
-from store.base.location import locate
 from store.base.models import Commit
 from store.base.vocabulary import DOMAINS, pack_key
 from store.memory import Memory
+from store.projects.locating import locate
 from tui.app import Memoranda
 from tui.input.completion import complete_typed
 from tui.lists.record_rows import ROOMY_LIST

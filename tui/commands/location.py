@@ -6,18 +6,21 @@ import os
 import shutil
 import tempfile
 from shlex import quote
+from typing import Annotated
 
 from store.base.clock import utc_now
 from store.base.errors import Conflict, ExitStatus, InvalidInput, NotFound
-from store.base.location import Location, locate, locate_new_memory
+from store.base.location import Location
 from store.base.models import select_fields
 from store.base.state_files import read_state, write_state
 from store.memory import Memory
-from store.text.display import tilde_path
+from store.projects.locating import choose_memory, choose_own_memory, locate
+from store.projects.registry import OFF, PERSONAL
+from store.text.display import tilde_path, visible
 from store.upkeep.adoption import examine_ownership
 from tui.commands.call import Call, Outcome
 from tui.demo import keep_tour
-from tui.input.arguments import UsageError, verb
+from tui.input.arguments import Shown, UsageError, verb
 
 # demo.
 
@@ -106,29 +109,49 @@ def recent_label(memory: str) -> str:
 
 
 @verb("open", opens="nothing")
-def open_memory(call: Call, place: str | None = None, *, new: bool = False, where: bool = False) -> Outcome:
+def open_memory(
+    call: Call,
+    place: str | None = None,
+    *,
+    new: bool = False,
+    with_: Annotated[str | None, Shown("PROJECT", file=True)] = None,
+    personal: bool = False,
+    off: bool = False,
+    where: bool = False,
+) -> Outcome:
     """Open the memory of another project; without a place, list those that were open before.
 
     place: a project's folder, or a memory file
     new: instead: start a memory for this folder
+    with: instead: have this folder use that project's memory, named by a folder of it or by its name
+    personal: instead: have it use your personal memory
+    off: instead: have it use none, and agents neither
     where: instead: which memory file is used here, and why
     """
-    if bool(place) + new + where > 1:
-        raise UsageError("open takes one of PLACE, --new and --where.", "See `memoranda open --help`.")
+    if bool(place) + new + bool(with_) + personal + off + where > 1:
+        raise UsageError(
+            "open takes one of PLACE, --new, --with, --personal, --off and --where.",
+            "See `memoranda open --help`.",
+        )
     if new:
-        begun = call.location if call.location.kind in ("option", "environment") else locate_new_memory(call.cwd)
+        begun = call.location if call.location.kind in ("option", "environment") else choose_own_memory(call.cwd)
         with Memory(begun, "cli") as memory:
             said = "Started a memory" if memory.created else "There is a memory already"
         add_recent(begun.path)
         return Outcome(f"{said}: {begun.path}", lambda: _location_json(begun))
+    if with_ or personal or off:
+        chosen = choose_memory(call.cwd, with_ or (PERSONAL if personal else OFF))
+        return Outcome(f"From now on: {chosen.reason}", lambda: _location_json(chosen), where_lines(chosen))
     if where:
         used = call.location
+        if used.problem is not None:
+            return Outcome(used.problem.message, lambda: _location_json(used), [used.problem.next])
         there = os.path.lexists(used.path)
         ours, says = examine_ownership(used)
         return Outcome(
             f"{used.path}{'' if there else ' (not made yet)'}",
             lambda: {**_location_json(used), "ours": ours},
-            [used.reason, *([says] if there else [])],
+            [used.reason, *where_lines(used), *([says] if there else [])],
         )
     if not place:
         places = read_recent()
@@ -140,6 +163,13 @@ def open_memory(call: Call, place: str | None = None, *, new: bool = False, wher
     return Outcome(
         f"{location.path}", lambda: _location_json(location), lines=["In a terminal this opens the application."]
     )
+
+
+def where_lines(location: Location) -> list[str]:
+    """Return where in the project a folder is, and what else is to be known of its memory."""
+    parts = [("worktree", location.worktree), ("branch", location.branch), ("folder", location.folder)]
+    said = ", ".join(f"{name} {visible(value)}" for name, value in parts if value)
+    return [*([said] if said else []), *(f"Note: {visible(note)}." for note in location.notes)]
 
 
 def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
@@ -162,4 +192,6 @@ def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
 def _location_json(location: Location) -> dict[str, object]:
     """Return a location for scripts."""
     exists = os.path.lexists(location.path)
-    return select_fields(location, "path", "kind", "reason", "project") | {"exists": exists}
+    said = ("kind", "reason", "project", "branch", "worktree", "folder", "notes")
+    path = location.path if location.problem is None else None
+    return {"path": path, **select_fields(location, *said), "exists": exists}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, create, git
 
-from store.base.location import Location, locate, locate_new_memory
+from store.base.location import Location
+from store.projects.locating import locate, locate_new_memory
 
 
 def everything_in(folder: Path) -> list[str]:

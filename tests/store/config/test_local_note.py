@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from store.base.location import locate
 from store.config.configuration import load_config, may_capture
 from store.memory import Memory
+from store.projects.locating import locate
 
 
 def note(root: Path, text: str) -> None:

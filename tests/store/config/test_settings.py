@@ -17,7 +17,7 @@ from support import repositories
 from support.tables import each
 
 from store.base.errors import InvalidInput, StorageError
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.config.configuration import (
     Config,
     grant_config,
@@ -32,6 +32,7 @@ from store.config.configuration import (
 )
 from store.config.settings import SETTINGS, find_setting
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import maintenance
 
 KEY_IDS = ("record.forget", "record.correct", "memory.undo")

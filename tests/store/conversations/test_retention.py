@@ -5,7 +5,6 @@ import re
 import pytest
 from conftest import Clock
 
-from store.base.location import locate
 from store.config.configuration import load_config, user_settings_path, write_setting
 from store.config.settings import ENVIRONMENT_SETTINGS, SETTINGS
 from store.conversations import turns as retention
@@ -14,6 +13,7 @@ from store.conversations.summaries import insert_summary as put_summary
 from store.conversations.turns import CITING_COLUMNS, NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import doctor as health
 from store.upkeep import maintenance
 from store.upkeep.checks import WRONG

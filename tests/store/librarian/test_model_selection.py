@@ -12,7 +12,6 @@ from support.model_server import FAULTS, LAYERS, ModelServer
 from support.tables import each
 
 from store.base.errors import ModelFailed
-from store.base.location import locate
 from store.config.configuration import Config, load_config, user_settings_path
 from store.librarian import chat as circuit_breaker
 from store.librarian.chat import ModelPuller, PullResult, RateMeter, complete_address, shorten_address
@@ -26,6 +25,7 @@ from store.librarian.model_selection import (
     why_no_model,
 )
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep.checks import NOTE, OK
 from store.upkeep.doctor import examine
 

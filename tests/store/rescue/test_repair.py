@@ -12,9 +12,9 @@ import pytest
 from bench.damage import Memories, bytes_of, contents, header, homes, kinds, live, look, missing, round_of, share
 from bench.damage import Score as Outcome
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
-from store.base.location import locate
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES
 from store.memory import Memory
+from store.projects.locating import locate
 from store.rescue.salvage import salvage_file
 from store.upkeep.doctor import FRAME_HEADER_BYTES, WAL_HEADER_BYTES, examine
 

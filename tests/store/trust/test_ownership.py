@@ -12,12 +12,13 @@ from support import repositories
 
 from store.base import state_files as installation
 from store.base.errors import DamagedFile, MemorandaError, NotOurs, StorageError
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.base.vocabulary import DOORS
 from store.config.configuration import load_config
 from store.conversations import hook_spool
 from store.database import schema as sql_functions
 from store.memory import Memory
+from store.projects.locating import locate
 from store.trust import ownership
 from store.upkeep import adoption
 from store.upkeep.checks import WRONG

@@ -6,8 +6,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from store.base.location import locate
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep.checks import WRONG, Finding
 from store.upkeep.doctor import examine
 

@@ -12,9 +12,9 @@ from support.cases import load_cases
 from support.children import holding
 
 from bench.damage import live
-from store.base.location import locate
 from store.database import files
 from store.memory import Memory
+from store.projects.locating import locate
 from store.purge.purge import complete_purge
 from store.upkeep import checks, doctor
 from store.upkeep.checks import NOTE, OK, WRONG, Finding

@@ -13,11 +13,12 @@ from support.children import begun, tell
 from support.repositories import build_repository, commit, create, git
 
 import store
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.database.database import Lease
 from store.git.process import GitError
 from store.git.repository import Repository
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance, timeline_repository
 
 COMMITS, MERGES = 3 * COMMIT_BATCH, 20
@@ -329,7 +330,7 @@ def test_a_checkout_that_was_moved_is_followed(shared: Callable[[], Memory], tmp
 # each batch, and with "stop" waits in the middle for ever, holding the lease.
 WORKER = """
 import json, sys, time
-from store.base.location import locate
+from store.projects.locating import locate
 from store.memory import Memory
 from store.upkeep.maintenance import read_new_commits as catch_up, timeline_repository as repository
 

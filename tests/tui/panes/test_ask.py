@@ -17,12 +17,12 @@ from support.strangers import PAYLOADS
 from textual.worker import WorkerFailed
 
 from store.base.errors import ModelFailed
-from store.base.location import locate
 from store.base.vocabulary import pack_key
 from store.context.builder import AgentTool, Context
 from store.context.selection import ConsideredFact
 from store.conversations.turns import NewTurn
 from store.inbox import duplicates
+from store.projects.locating import locate
 from tui.lists.record_rows import ListedRows
 from tui.panes.ask import WHOLE_TEXT, context_rows
 

@@ -97,8 +97,8 @@ def test_what_is_in_the_way_keeps_what_is_known(machine: Path) -> None:
 
 
 def test_what_guard_keeps_goes_with_its_key(machine: Path) -> None:
-    from store.base.location import locate
     from store.config.configuration import load_config
+    from store.projects.locating import locate
 
     with guard_database.open_guard(load_config(locate(None, {}, str(machine / "one")))):
         pass

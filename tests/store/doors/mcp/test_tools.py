@@ -9,7 +9,6 @@ import pytest
 from conftest import Clock
 
 from store.base import state_files, vocabulary
-from store.base.location import locate
 from store.config.configuration import user_settings_path, write_setting
 from store.conversations.turns import NewTurn
 from store.doors import agent_log, mcp_protocol
@@ -18,6 +17,7 @@ from store.doors.mcp_tools import TOOL_FUNCTIONS, McpSession
 from store.doors.trust import pause_doors
 from store.history.restore_plan import Plans
 from store.memory import Memory
+from store.projects.locating import locate
 from store.records import decisions as decision_mentions
 from store.records.commits import mark_reachable
 from store.upkeep.background_embedding import embed_waiting

@@ -8,10 +8,10 @@ from pathlib import Path
 from conftest import Clock
 
 from store.base.clock import from_ms, to_ms, utc_now
-from store.base.location import locate
 from store.conversations.turns import NewTurn
 from store.doors.mcp_opening import UPKEEP_APART_SECONDS, UPKEEP_SECONDS, UpkeepThread
 from store.memory import Memory
+from store.projects.locating import locate
 
 
 class Child:

@@ -9,10 +9,11 @@ import pytest
 from support.hook_machine import ALONE, LOOKS_OFTEN, HookMachine, command_line, resident_megabytes
 from support.waiting import until
 
-from store.base.location import Location, locate
+from store.base.location import Location
 from store.doors import agent_log, pack
 from store.doors.pack import MeaningRecall, words_of
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import background_embedding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found and watched as Linux shows them")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from store.base.errors import Declined, StorageError
-from store.base.location import locate
 from store.doors import connection
 from store.doors.client import CLIENTS
+from store.projects.locating import locate
 from tui.commands import agents as doors
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import parse_arguments

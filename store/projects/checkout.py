@@ -1,0 +1,352 @@
+"""Read what lies at a folder and above it, as far as it tells whose memory the folder has: checkouts, memory folders.
+
+No process is started, and nothing is written. A `.git` that leads to a repository is believed only if the repository
+knows this folder: whoever can write a folder could otherwise have another project's memory read to its agents."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from store.base.location import BACKUPS_FOLDER, DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
+
+OTHER_SYSTEMS = {
+    ".hg": "Mercurial",
+    ".jj": "Jujutsu",
+    ".svn": "Subversion",
+    ".sl": "Sapling",
+    ".pijul": "Pijul",
+    "_darcs": "Darcs",
+    ".fslckout": "Fossil",
+}
+# bytes of a small file that git or we wrote
+MAX_LINE_BYTES = 8_192
+ID_FILE = "id"
+MEMORY, ONLY_ID, ONLY_BACKUPS, EMPTY = "memory", "id", "backups", "empty"
+
+
+class Checkout(NamedTuple):
+    """A checkout of git. `kind` is `main`, `worktree`, `submodule`, `separate` (its git directory is elsewhere) or
+    `bare`. `git` is its own git directory, `common` the one that all its worktrees share, `main` the root of the main
+    checkout (empty for a bare repository), `worktree` the name that git gave a linked one. `problem` says why its
+    `.git` cannot be believed, and `mend` what to do."""
+
+    kind: str
+    root: str
+    git: str = ""
+    common: str = ""
+    main: str = ""
+    worktree: str = ""
+    branch: str = ""
+    problem: str = ""
+    mend: str = ""
+
+
+class MemoryFolder(NamedTuple):
+    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_ID (of a memory elsewhere, whose project's `id` it has),
+    ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot be used."""
+
+    folder: str
+    state: str = ""
+    id: str = ""
+    problem: str = ""
+
+
+class OtherSystem(NamedTuple):
+    """A checkout of another version control: its name, its root, and the root of the main workspace if there is one."""
+
+    title: str
+    root: str
+    main: str = ""
+
+
+def folders_above(folder: str) -> Iterator[str]:
+    """Yield a folder and all above it, the nearest first."""
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def find_checkout(folder: str) -> Checkout | None:
+    """Return the innermost checkout that a folder is in; of a folder inside a git directory the checkout of that."""
+    start = _checkout_of_git_directory(folder) or folder
+    return next((found for one in folders_above(start) if (found := _read_checkout(one)) is not None), None)
+
+
+def find_other_system(folder: str, home: str) -> OtherSystem | None:
+    """Return the checkout of another version control that a folder is in, below the home folder."""
+    for above in folders_above(folder):
+        if above == home:
+            return None
+        for name, title in OTHER_SYSTEMS.items():
+            if os.path.lexists(os.path.join(above, name)):
+                # a second workspace of Jujutsu names the first one's store
+                shared = read_line(os.path.join(above, ".jj", "repo")) if name == ".jj" else ""
+                store = _join(os.path.join(above, ".jj"), shared) if shared else ""
+                inside = os.path.join(".jj", "repo")
+                return OtherSystem(
+                    title, above, store.removesuffix(inside).rstrip("/") if store.endswith(inside) else ""
+                )
+    return None
+
+
+def list_memory_folders(start: str, checkout: Checkout | None) -> tuple[list[MemoryFolder], list[MemoryFolder]]:
+    """Return the memory folders that count at a folder, the nearest first, and those in a linked worktree, which do
+    not: there the ones of the main checkout count, at the same place."""
+    top = checkout.root if checkout is not None else ""
+    here = _memory_folders(start, top)
+    if checkout is None or checkout.kind != "worktree":
+        return here, []
+    if not checkout.main:
+        return [], here
+    same = os.path.normpath(os.path.join(checkout.main, os.path.relpath(start, checkout.root)))
+    return _memory_folders(same, checkout.main), here
+
+
+def _memory_folders(start: str, top: str) -> list[MemoryFolder]:
+    """Return the memory folders from a folder up to `top`; without one as long as this person owns the folders."""
+    found = []
+    for folder in folders_above(start):
+        if not top and not is_own_folder(folder):
+            break
+        if (one := read_memory_folder(folder)) is not None:
+            found.append(one)
+        if folder == top:
+            break
+    return found
+
+
+def read_memory_folder(folder: str) -> MemoryFolder | None:
+    """Return what the `.memoranda` of a folder is; None where there is none."""
+    path = os.path.join(folder, MEMORANDA_FOLDER)
+    try:
+        mode = os.lstat(path).st_mode
+    except PermissionError:
+        return MemoryFolder(folder, problem=f"{folder} cannot be read")
+    except OSError:
+        return None
+    if stat.S_ISLNK(mode):
+        return MemoryFolder(folder, problem=f"{path} is a symbolic link")
+    if not stat.S_ISDIR(mode):
+        return MemoryFolder(folder, problem=f"{path} is no folder")
+    file = os.path.join(path, DATABASE_FILE)
+    try:
+        names = os.listdir(path)
+    except OSError as error:
+        return MemoryFolder(folder, problem=f"{path} cannot be read: {error.strerror}")
+    if DATABASE_FILE in names:
+        return MemoryFolder(folder, MEMORY)
+    if ID_FILE in names:
+        return MemoryFolder(folder, ONLY_ID, read_own_line(os.path.join(path, ID_FILE)))
+    backups = BACKUPS_FOLDER in names and list_backup_files(file)
+    return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)
+
+
+def list_worktree_roots(common: str) -> list[str]:
+    """List the roots of a repository's linked worktrees, as it knows them."""
+    folder = os.path.join(common, "worktrees")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    pointers = [(os.path.join(folder, name), read_line(os.path.join(folder, name, "gitdir"))) for name in names]
+    return [os.path.dirname(_join(one, pointer)) for one, pointer in pointers if pointer]
+
+
+def read_remotes(common: str) -> list[str]:
+    """Return the addresses of a repository's remotes, in the one spelling that their forms have in common."""
+    found, inside = list[str](), False
+    for line in _config_lines(common):
+        if line.startswith("["):
+            inside = line.lower().startswith("[remote ")
+        elif inside and line.partition("=")[0].strip().lower() == "url":
+            found.append(same_address(line.partition("=")[2]))
+    return found
+
+
+def same_address(address: str) -> str:
+    """Return the spelling of an address that its forms have in common: `git@host:a/b.git` is `host/a/b`, as is
+    `https://host/a/b`."""
+    at = address.strip().strip('"')
+    if "://" in at:
+        at = at.partition("://")[2].rpartition("@")[2]
+    elif ":" in at and "/" not in at.partition(":")[0]:
+        at = at.rpartition("@")[2].replace(":", "/", 1)
+    host, slash, path = at.partition("/")
+    return f"{host.lower()}{slash}{path}".rstrip("/").removesuffix(".git")
+
+
+# one checkout
+
+
+def _read_checkout(folder: str) -> Checkout | None:
+    """Return the checkout whose root a folder is; None if it is none. Its `.git` may say anything."""
+    pointer = os.path.join(folder, ".git")
+    try:
+        mode = os.lstat(pointer).st_mode
+    except OSError:
+        return _with_branch(Checkout("bare", folder, folder, folder)) if _is_git_directory(folder) else None
+    if stat.S_ISDIR(mode):
+        # git looks further up as well
+        return _read_git_folder(folder, pointer) if _is_git_directory(pointer) else None
+    if stat.S_ISLNK(mode):
+        return _read_git_link(folder, pointer)
+    return _read_git_file(folder, pointer)
+
+
+def _read_git_folder(folder: str, git: str) -> Checkout:
+    if shared := read_line(os.path.join(git, "commondir")):
+        # git writes that into the directory of a linked worktree alone
+        says = f"{git} names {shared} as its repository, which does not know it"
+        return Checkout("main", folder, git, problem=says, mend=f"Delete {os.path.join(git, 'commondir')}.")
+    return _with_branch(Checkout("main", folder, git, git, folder))
+
+
+def _read_git_link(folder: str, pointer: str) -> Checkout:
+    target = os.path.realpath(pointer)
+    if _is_git_directory(target) and target.startswith(os.path.join(folder, "")):
+        return _with_branch(Checkout("separate", folder, target, target, folder))
+    what = "does not know this folder" if _is_git_directory(target) else "is no repository"
+    return Checkout(
+        "separate", folder, problem=f"{pointer} is a link to {target}, which {what}", mend=f"Delete {pointer}."
+    )
+
+
+def _read_git_file(folder: str, pointer: str) -> Checkout:
+    says = read_line(pointer)
+    target = _join(folder, says.removeprefix("gitdir:").strip())
+    if not says.startswith("gitdir:"):
+        return Checkout("separate", folder, problem=f"{pointer} leads to no repository", mend=f"Delete {pointer}.")
+    if not _is_git_directory(target, linked=True):
+        mend = "git worktree repair, run in the main checkout, mends a worktree."
+        return Checkout("separate", folder, problem=f"{pointer} leads to {target}, which is not there", mend=mend)
+    if shared := read_line(os.path.join(target, "commondir")):
+        return _read_worktree(folder, pointer, target, _join(target, shared))
+    for above in folders_above(os.path.dirname(folder)):
+        if os.path.lexists(os.path.join(above, ".git")):
+            if (found := _read_submodule(folder, target, _read_checkout(above))) is not None:
+                return found
+            break
+    return _with_branch(Checkout("separate", folder, target, target, folder))
+
+
+def _read_worktree(folder: str, pointer: str, git: str, common: str) -> Checkout:
+    """Return a linked worktree, whose repository must lead back to it."""
+    back, name = read_line(os.path.join(git, "gitdir")), os.path.basename(git)
+    other = _join(git, back) if back else ""
+    if os.path.dirname(git) == os.path.join(common, "worktrees") and other == os.path.realpath(pointer):
+        return _with_branch(Checkout("worktree", folder, git, common, _main_checkout(common), name))
+    there = read_line(other) if other else ""
+    if there.startswith("gitdir:") and _join(os.path.dirname(other), there[len("gitdir:") :].strip()) == git:
+        problem = f"{folder} is a copy of the worktree {os.path.dirname(other)}, and git knows that one alone"
+        mend = "Remove the copy, and make a worktree with git worktree add."
+    else:
+        problem = f"{folder} says that it is a worktree of {common}, which knows that worktree elsewhere"
+        mend = "git worktree repair, run here, mends it."
+    return Checkout("worktree", folder, git, worktree=name, problem=problem, mend=mend)
+
+
+def _read_submodule(folder: str, git: str, outer: Checkout | None) -> Checkout | None:
+    """Return a submodule, which the checkout around it holds, and which leads back; None if it is none. In a worktree
+    of the outer project it has a git directory of its own, and is the same submodule."""
+    if outer is None or outer.problem:
+        return None
+    own, shared = (os.path.join(one, "modules", "") for one in (outer.git, outer.common))
+    back = _config_value(git, "core", "worktree")
+    if not git.startswith((own, shared)) or not back or _join(git, back) != os.path.realpath(folder):
+        return None
+    common = os.path.join(shared, os.path.relpath(git, own)) if git.startswith(own) else git
+    return _with_branch(Checkout("submodule", folder, git, common, folder))
+
+
+def _main_checkout(common: str) -> str:
+    """Return the main checkout of a common git directory; empty for a bare repository."""
+    if os.path.basename(common) == ".git" and _config_value(common, "core", "bare") != "true":
+        return os.path.dirname(common)
+    named = _config_value(common, "core", "worktree")
+    return _join(common, named) if named else ""
+
+
+def _with_branch(checkout: Checkout) -> Checkout:
+    """Return a checkout with its branch; empty where HEAD is detached, but for a rebase or a bisection, which say of
+    which branch."""
+    head = read_line(os.path.join(checkout.git, "HEAD"))
+    names = [head.removeprefix("ref:").strip()] if head.startswith("ref:") else []
+    if not names:
+        files = ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START")
+        names = [read_line(os.path.join(checkout.git, name)).strip() for name in files]
+    name = next(filter(None, names), "").removeprefix("refs/heads/")
+    # in a repository of reftables HEAD is elsewhere, and git alone reads it
+    return checkout._replace(branch="" if name in (".invalid", "detached HEAD") else name)
+
+
+def _is_git_directory(folder: str, linked: bool = False) -> bool:
+    if not os.path.isfile(os.path.join(folder, "HEAD")):
+        return False
+    if all(os.path.isdir(os.path.join(folder, name)) for name in ("objects", "refs")):
+        return True
+    return linked and os.path.isfile(os.path.join(folder, "commondir"))
+
+
+def _checkout_of_git_directory(folder: str) -> str:
+    """Return the checkout whose git directory a folder is in; empty anywhere else. git runs its hooks there."""
+    if not {".git", "worktrees"} & set(folder.split(os.sep)):
+        return ""
+    for above in folders_above(folder):
+        if os.path.basename(above) == ".git" and _is_git_directory(above):
+            return os.path.dirname(above)
+        if os.path.basename(os.path.dirname(above)) == "worktrees":
+            back = read_line(os.path.join(above, "gitdir"))
+            root = os.path.dirname(_join(above, back)) if back else ""
+            if root and os.path.isdir(root):
+                return root
+    return ""
+
+
+# small files
+
+
+def read_line(path: str) -> str:
+    """Return the text of a small regular file without its last newline; empty if there is none, or it is no text."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ""
+        with open(path, "rb") as file:
+            raw = file.read(MAX_LINE_BYTES)
+    except (OSError, ValueError):
+        return ""
+    return "" if b"\0" in raw else os.fsdecode(raw).strip("\r\n")
+
+
+def read_own_line(path: str) -> str:
+    """Return the text of a small file that this person alone may have written; empty for a link, or another's."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    return read_line(path).strip() if stat.S_ISREG(found.st_mode) and own else ""
+
+
+def _join(base: str, path: str) -> str:
+    return os.path.realpath(os.path.join(base, path))
+
+
+def _config_lines(git: str) -> list[str]:
+    return [line.strip() for line in read_line(os.path.join(git, "config")).split("\n")]
+
+
+def _config_value(git: str, section: str, key: str) -> str:
+    """Return a value of a git directory's configuration, in the plain form that git itself writes."""
+    found, inside = "", False
+    for line in _config_lines(git):
+        if line.startswith("["):
+            inside = line.lower() == f"[{section}]"
+        elif inside and line.partition("=")[0].strip().lower() == key:
+            found = line.partition("=")[2].strip().strip('"')
+    return found

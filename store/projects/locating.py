@@ -1,0 +1,181 @@
+"""Turn the answer of the resolver into the location of a memory, and note where a project is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from shlex import quote
+
+from store.base.errors import NoMemoryHere, NotFound
+from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location, data_folder
+from store.git.process import capture_git_output
+from store.projects import registry
+from store.projects.checkout import read_remotes
+from store.projects.registry import MOST_KEPT, Place, Project
+from store.projects.resolver import ASK, NEW, OFF, PERSONAL, REFUSE, USE, Answer, Seen, look, project_name, resolve
+
+KINDS = {USE: "project", NEW: "new-project", PERSONAL: "personal"}
+
+
+def locate(
+    option: str | None, environ: Mapping[str, str], cwd: str, client: str = "", session: str = ""
+) -> Location:
+    """Return the memory for a command run in `cwd`, or for an agent's session: what the option names, else the
+    variable, else what the folder has. Where that is to be asked about, refused or turned off, the location has a
+    `problem`, and opening it raises that."""
+    if option:
+        return _locate_named_file(option, cwd, "option", "named by --db")
+    if variable := environ.get("MEMORANDA_DB"):
+        return _locate_named_file(variable, cwd, "environment", "named by $MEMORANDA_DB")
+    seen = look(cwd, os.path.expanduser("~"))
+    return location_of(seen, resolve(seen, registry.read_session(client, session)))
+
+
+def choose_own_memory(cwd: str) -> Location:
+    """Return where the memory of the folder's repository is or begins; outside of one, that of the folder itself. Where
+    it was to be asked, or chosen otherwise before, that is the choice from now on."""
+    seen = look(cwd, os.path.expanduser("~"))
+    checkout = seen.checkout
+    if checkout is None:
+        place = Place(root=seen.cwd)
+        path = os.path.join(place.root, MEMORANDA_FOLDER, DATABASE_FILE)
+        return location_of(
+            seen, Answer(NEW, "a new memory for this folder", path, registry.id_for_new(place), place)
+        )
+    answer = resolve(seen)
+    if answer.outcome in (USE, NEW) or (answer.outcome == REFUSE and not answer.project):
+        return location_of(seen, answer)
+    if answer.outcome == REFUSE:  # its file is gone, with all backups
+        registry.delete_project(answer.project)
+    else:
+        registry.save_choice(*_choice_key(seen), registry.OWN)
+    seen = look(cwd, seen.home)
+    return location_of(seen, resolve(seen))
+
+
+def choose_memory(cwd: str, choice: str) -> Location:
+    """Store which memory the person chose for a folder: PERSONAL, OFF, or that of the project around it, or of another
+    one, named by a folder of it or by its name; return it. Raise NotFound where there is no such project."""
+    seen = look(cwd, os.path.expanduser("~"))
+    if choice not in (registry.PERSONAL, registry.OFF):
+        folder = os.path.realpath(os.path.join(cwd, os.path.expanduser(choice)))
+        outer = seen.outer.checkout if seen.outer is not None else None
+        around = outer is not None and folder == outer.root
+        choice = registry.OUTER if around else _find_project(folder, choice).id
+    registry.save_choice(*_choice_key(seen), choice)
+    seen = look(cwd, seen.home)
+    return location_of(seen, resolve(seen))
+
+
+def _find_project(folder: str, name: str) -> Project:
+    """Return the project that a folder is of, or that a name or an id names."""
+    answer = resolve(look(folder, os.path.expanduser("~"))) if os.path.isdir(folder) else None
+    named = answer.project if answer is not None and answer.outcome == USE else name
+    if (found := registry.read_project(named)) is not None:
+        return found
+    same = [one for one in registry.list_projects() if one.name == name]
+    if len(same) != 1:
+        raise NotFound(
+            f"{len(same) or 'No'} known projects are called “{name}”.",
+            "Name a folder of it, or open it there once.",
+        )
+    return same[0]
+
+
+def _choice_key(seen: Seen) -> tuple[str, str]:
+    """Return the key and the folder under which a choice is stored: by the repository's mark, which stays with it when
+    it is moved; in a copy, and where no mark can be written, by its common git directory."""
+    checkout = seen.checkout
+    if checkout is None or checkout.problem:
+        return (checkout.root if checkout is not None else seen.cwd), seen.folder
+    if seen.twins:
+        return checkout.common, seen.folder
+    mark = seen.mark or f"r-{os.urandom(8).hex()}"
+    if not seen.mark:
+        if not registry.write_mark(checkout.common, mark):
+            return checkout.common, seen.folder
+        registry.save_place(mark, checkout.common)
+    return mark, seen.folder
+
+
+def location_of(seen: Seen, answer: Answer) -> Location:
+    """Return an answer as a location."""
+    if answer.outcome not in KINDS:
+        found = Location(os.path.join(data_folder(), "none", DATABASE_FILE), answer.outcome, _sentence(answer.why))
+        found.problem = NoMemoryHere(found.reason, _next_step(answer), answer.outcome)
+        return found
+    root = None
+    if answer.outcome != PERSONAL:
+        root = os.path.join(answer.place.root, answer.place.folder).rstrip(os.sep) if answer.place.root else None
+        root = root or (seen.checkout.root if seen.checkout is not None else seen.cwd)
+    found = Location(answer.path, KINDS[answer.outcome], answer.why, root)
+    found.project_id, found.place, found.notes = answer.project, answer.place, list(answer.notes)
+    found.branch, found.worktree, found.folder = answer.branch, answer.worktree, answer.folder
+    return found
+
+
+def _sentence(why: str) -> str:
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def _next_step(answer: Answer) -> str:
+    """Return what a person can do."""
+    if answer.outcome == OFF:
+        return "memoranda open --new turns it on again."
+    if answer.outcome != ASK:
+        return answer.mend
+    words = {registry.OWN: "--new", registry.PERSONAL: "--personal"}
+    options = []
+    for what, choice in answer.options:
+        project = registry.read_project(choice)
+        folder = (
+            answer.place.root
+            if project is None
+            else next((one.root for one in project.places if one.root), choice)
+        )
+        options.append(f"memoranda open {words.get(choice) or f'--with {quote(folder)}'} ({what})")
+    return f"Choose once: {', '.join(options)}."
+
+
+def note_project(location: Location) -> None:
+    """Note where a project is that this installation did not know yet, or not there, and mark its repository. Its first
+    commits are noted too, by which a clone of it is recognised."""
+    place = Place(*location.place)
+    if location.kind not in ("project", "new-project") or not place.keys:
+        return
+    known = registry.read_project(location.project_id)
+    marked = not place.common or place.folder or registry.read_mark(place.common) == location.project_id
+    if known is not None and place in known.places and marked:
+        return
+    if known is None:
+        id = location.project_id or registry.id_for_new(place)
+        known = Project(id, project_name(place), location.path)
+        if place.common and not place.folder:
+            known = known._replace(
+                commits=_first_commits(place.common), addresses=tuple(read_remotes(place.common))
+            )
+    location.project_id = known.id
+    registry.save_project(known._replace(places=tuple(dict.fromkeys((*known.places, place)))))
+    if place.common and not place.folder:
+        mark = registry.read_mark(place.common)
+        for folder, choice in registry.read_choices(mark).folders.items() if mark else ():
+            registry.save_choice(known.id, folder, choice)
+        registry.write_mark(place.common, known.id)
+
+
+def _first_commits(common: str) -> tuple[str, ...]:
+    """Return the first commits of a repository; none of a shallow one, whose first ones are not."""
+    if os.path.exists(os.path.join(common, "shallow")):
+        return ()
+    found = capture_git_output(common, f"--git-dir={common}", "rev-list", "--max-parents=0", "HEAD")
+    return tuple(found.split()[:MOST_KEPT])
+
+
+def _locate_named_file(path: str, cwd: str, kind: str, reason: str) -> Location:
+    """Return the location of a file that an option or a variable names; its project is the folder around
+    `.memoranda`."""
+    full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
+    folder = os.path.dirname(full)
+    if os.path.basename(folder) == MEMORANDA_FOLDER:
+        return Location(full, kind, reason, os.path.dirname(folder))
+    return Location(full, kind, reason)
