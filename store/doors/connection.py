@@ -72,6 +72,7 @@ from store.doors.git_hooks import (
     write_whole_file,
 )
 from store.git.process import GitError, run_git
+from store.projects.registry import list_marks
 from store.purge.file_eraser import guard_path, has_kept_versions, require_sealed_texts
 from store.text.display import visible
 from store.upkeep.checks import NOTE, OK, Finding
@@ -699,18 +700,19 @@ def _removed_connection_note(place: ClientPlace) -> str:
 
 @dataclass(slots=True)
 class Removal:
-    """What would be taken back: connected agents, `checkouts` with our lines in their git hooks, the versions that
-    guard keeps (a path, empty without), and `folders` of ours. `memories` stay."""
+    """What would be taken back: connected agents, `checkouts` with our lines in their git hooks, the `marks` of
+    repositories, the versions that guard keeps (a path, empty without), and `folders` of ours. `memories` stay."""
 
     connections: list[ConnectionPlan] = field(default_factory=list)
     checkouts: list[str] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
     guard: str = ""
     folders: list[str] = field(default_factory=list)
     memories: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
-        return not (self.connections or self.checkouts or self.guard or self.folders)
+        return not (self.connections or self.checkouts or self.marks or self.guard or self.folders)
 
     def describe(self) -> list[str]:
         """Return a line for each thing that would be removed."""
@@ -721,6 +723,7 @@ class Removal:
             lines += [f"       {visible(change.file)}" for change in plan.changes]
             lines += [f"  !    {visible(says)}" for says in plan.in_the_way]
         lines += [f"hooks  git, {visible(root)}" for root in self.checkouts]
+        lines += [f"mark   {visible(path)}" for path in self.marks]
         if self.guard:
             kept = f"every version that it kept, {visible(self.guard)}"
             lines.append(f"guard  {kept}: no change before now can be put back")
@@ -731,7 +734,7 @@ class Removal:
             {"agent": one.client.name, "scope": one.place.scope, "files": [change.file for change in one.changes]}
             for one in self.connections
         ]
-        return {"agents": connections, **select_fields(self, "checkouts", "guard", "folders", "memories")}
+        return {"agents": connections, **select_fields(self, "checkouts", "marks", "guard", "folders", "memories")}
 
 
 def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:
@@ -743,6 +746,7 @@ def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:
     found.memories = sorted(str(path) for path in paths if path.exists() and path.parent.name != "backups")
     roots = {str(path.parent.parent) for path in paths if path.parent.name == MEMORANDA_FOLDER}
     found.checkouts = sorted(root for root in roots if os.path.isdir(root) and list_installed_hooks(root))
+    found.marks = list_marks()
     found.guard = guard_path() if has_kept_versions() else ""
     # that were fetched
     models = str(user_cache_path("memoranda", appauthor=False))
@@ -777,9 +781,9 @@ def remove_installed_parts(found: Removal) -> list[str]:
         except Unsupported as error:
             return [f"{found.guard} cannot be deleted: {error}"]
     end_resident()
-    for folder in found.folders:
+    for path in (*found.marks, *found.folders):
         try:
-            shutil.rmtree(folder)
+            shutil.rmtree(path) if path in found.folders else os.unlink(path)
         except OSError as error:
-            troubles.append(f"{folder} cannot be removed: {error.strerror}.")
+            troubles.append(f"{path} cannot be removed: {error.strerror}.")
     return troubles

@@ -78,6 +78,8 @@ def place_of(cwd: str, caller: Caller, client: str = "", session: str = "") -> L
     if not here:
         return None
     place = locate(caller.option, caller.variables, here, client, session)
+    if place.problem is not None and caller.folder and not os.path.isdir(here):
+        place = locate(caller.option, caller.variables, caller.folder, client, session)
     return place if os.path.isfile(place.path) and not get_pause_end(place.path, utc_now()) else None
 
 

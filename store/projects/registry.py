@@ -70,6 +70,14 @@ def installation_name() -> str:
     return found
 
 
+def list_marks() -> list[str]:
+    """List the files with which this installation marked repositories."""
+    chosen = (_parse_choices(read_state(name)).place for name in list_state_names(CHOICES))
+    known = (place.common for project in list_projects() for place in project.places)
+    paths = {_mark_path(common, read_state(INSTALLATION)) for common in (*known, *chosen) if common}
+    return sorted(path for path in paths if os.path.lexists(path))
+
+
 # projects
 
 
@@ -120,7 +128,7 @@ def id_for_new(place: Place) -> str:
     than that of a project that began there before."""
     number = 0
     while True:
-        said = "\0".join((installation_name(), *place, str(number)))
+        said = "\0".join((*place, str(number)))
         id = sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         if read_project(id) is None:
             return id
@@ -132,14 +140,15 @@ def id_for_new(place: Place) -> str:
 
 def read_mark(common: str) -> str:
     """Return what this installation marked a repository with: the id of a project, or of choices."""
-    return read_own_line(_mark_path(common)) if common else ""
+    name = read_state(INSTALLATION)
+    return read_own_line(_mark_path(common, name)) if common and name else ""
 
 
 def write_mark(common: str, mark: str) -> bool:
     """Mark a repository; return False where that cannot be written, and the place alone tells."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
     try:
-        handle = os.open(_mark_path(common), flags, 0o600)
+        handle = os.open(_mark_path(common, installation_name()), flags, 0o600)
         try:
             os.write(handle, f"{mark}\n".encode())
         finally:
@@ -151,15 +160,15 @@ def write_mark(common: str, mark: str) -> bool:
 
 def is_marked_by_others(common: str) -> bool:
     """Return whether another installation marked a repository, as one in a container does."""
-    own = os.path.basename(_mark_path(common))
+    own = f"{MARK_PREFIX}{read_state(INSTALLATION)}"
     try:
         return any(name.startswith(MARK_PREFIX) and name != own for name in os.listdir(common))
     except OSError:
         return False
 
 
-def _mark_path(common: str) -> str:
-    return os.path.join(common, f"{MARK_PREFIX}{installation_name()}")
+def _mark_path(common: str, installation: str) -> str:
+    return os.path.join(common, f"{MARK_PREFIX}{installation}")
 
 
 # choices
@@ -167,10 +176,13 @@ def _mark_path(common: str) -> str:
 
 def read_choices(key: str) -> Choices:
     """Return what was chosen, by the mark of a repository, its common git directory, or a folder without git."""
+    return _parse_choices(read_state(_hashed(CHOICES, key)))
+
+
+def _parse_choices(text: str) -> Choices:
     try:
-        place, folders = json.loads(read_state(_hashed(CHOICES, key)) or '["", {}]')
-        return Choices(place, folders)
-    except ValueError:
+        return Choices(*json.loads(text))
+    except (ValueError, TypeError):
         return Choices()
 
 

@@ -19,6 +19,7 @@ from support.children import begun, tell
 from support.commands import COMMAND
 from support.faulty import limited
 from support.forks import run_command, run_program
+from support.repositories import create
 from support.soundness import unsound
 from support.waiting import lined_up, until
 
@@ -369,11 +370,14 @@ def test_a_project_where_nothing_can_be_made(tmp_path: Path):
 
 
 def test_a_folder_that_vanished_between_two_commands(project: Path):
-    """Deleted is deleted: the next command starts a new memory, and says so on standard error."""
-    (project / ".git").mkdir()
+    """None is begun in its place before the person says so."""
+    create(project)
+    command(project, "list")
     shutil.rmtree(project / ".memoranda")
     done = command(project, "remember", "x")
-    assert (done.stdout, done.stderr) == ("Remembered F#1.\n", f"Started a memory: {path_of(project)}\n")
+    assert done.returncode == 1 and done.stderr.startswith(f"The memory is gone from {path_of(project)}.")
+    command(project, "open", "--new")
+    assert command(project, "remember", "x").stdout == "Remembered F#1.\n"
 
 
 @pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])

@@ -994,6 +994,7 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
     """Without a terminal and without --yes: what would be done is said, nothing changes, exit 2, whether standard input
     is empty or says yes."""
     (lived / "out.json").write_text("mine")
+    process("list")  # the repository is marked by then
     before = tree(lived)
     named = {"restore 1": b"K#1", "export out.json": b"out.json", "undo --all-by user": b"user", "purge 2": b"F#2"}
     for line, says in named.items():
@@ -1294,6 +1295,7 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     (tmp_path / "bin" / "git").write_text(f'#!/bin/sh\necho "$@" >> "{notes}"\nexec "{git}" "$@"\n')
     (tmp_path / "bin" / "git").chmod(0o700)
     commands = [(verb_named(words[0]), real(words, lived)) for words, *_ in EXAMPLES]
+    do("list")  # which notes the first commits, once
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(MODULES)
     for verb, words in commands:

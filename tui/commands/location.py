@@ -123,7 +123,7 @@ def open_memory(
 
     place: a project's folder, or a memory file
     new: instead: start a memory for this folder
-    with: instead: have this folder use that project's memory, named by a folder of it or by its name
+    with_: instead: have this folder use that project's memory, named by a folder of it or by its name
     personal: instead: have it use your personal memory
     off: instead: have it use none, and agents neither
     where: instead: which memory file is used here, and why

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.hook_events import CLIENTS, FORMS, report
+from support.repositories import create
 from support.tables import each
 
 from store.base.clock import utc_now
@@ -200,7 +201,7 @@ def test_silence(tmp_path: Path, memory: Memory, how: str, monkeypatch: pytest.M
 
 
 def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+    create(tmp_path)
     assert reply("codex", report("codex", "prompt", tmp_path, "hello there")) == b""
     assert not (tmp_path / ".memoranda").exists()
 

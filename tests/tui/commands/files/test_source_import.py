@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import Do, runner
+from support.repositories import create
 from support.samples import copied
 
 
@@ -12,7 +13,7 @@ from support.samples import copied
 def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
     """Runs one command in a project of its own, with nobody at the keyboard and nothing in the home folder."""
     project = tmp_path / "project"
-    (project / ".git").mkdir(parents=True)
+    create(project)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
         monkeypatch.delenv(name, raising=False)

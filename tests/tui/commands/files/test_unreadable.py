@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.commands import COMMAND, Said
 from support.permissions import ordinary
+from support.repositories import create
 
 LINE = {"type": "user", "sessionId": "a", "uuid": "1", "timestamp": "2026-08-01T10:00:00Z"}
 LINE |= {"message": {"role": "user", "content": "The potto likes figs."}}
@@ -21,7 +22,7 @@ class Place:
     def __init__(self, base: Path) -> None:
         self.home = base / "home"
         self.project = base / "project"
-        (self.project / ".git").mkdir(parents=True)
+        create(self.project)
         name = "".join(one if one.isascii() and one.isalnum() else "-" for one in os.path.realpath(self.project))
         self.claude = self.home / ".claude" / "projects" / name
         self.claude.mkdir(parents=True)

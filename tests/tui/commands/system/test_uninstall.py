@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from store.base import location
 from store.base import state_files as installation
 from store.base.errors import Declined
 from store.config.configuration import user_settings_path
 from store.memory import Memory
+from store.projects.locating import locate
 from tui.commands.agents import uninstall
 from tui.commands.call import Call
 
@@ -33,7 +33,7 @@ def session(project: Path, agrees: bool = False) -> tuple[Call, list[str]]:
         asked.extend([question, *lines])
         return agrees
 
-    return Call(location.locate(None, {}, str(project)), None, str(project), ask), asked
+    return Call(locate(None, {}, str(project)), None, str(project), ask), asked
 
 
 def test_it_is_seen_first(project: Path) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.repositories import commit, create, git
+from support.repositories import create
 
 from store.base.location import Location
-from store.projects.locating import locate, locate_new_memory
+from store.projects.locating import choose_own_memory, locate
 
 
 def everything_in(folder: Path) -> list[str]:
@@ -88,30 +88,18 @@ def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: 
     assert locate(None, {}, str(project / "sub")).path == str(backups.parent / "memory.db"), "opening it says so"
 
 
-def test_a_worktree_is_a_checkout_though_its_git_is_a_file(world: Path) -> None:
-    """`git worktree add` leaves a `.git` file; the memory is the worktree's own."""
-    commit(world / "project", "first")
-    keep_memory(world / "project")
-    git(world / "project", "worktree", "add", "--quiet", str(world / "project/tree"), "-b", "topic")
-    assert (world / "project/tree/.git").is_file()
-    location = decide(world / "project/tree")
-    assert (location.kind, location.project) == ("new-project", str(world / "project/tree"))
-
-
 @pytest.mark.parametrize(
     ("checkouts", "memories", "stand", "opened", "kind"),
     [
         (["project"], ["project"], "project/services/billing", "project", "project"),
         (["project"], ["project", "project/services"], "project/services/billing", "project/services", "project"),
         (["project"], ["."], "project/src", "project", "new-project"),
-        (["outer", "outer/inner"], ["outer"], "outer/inner", "outer/inner", "new-project"),
         ([], ["notes"], "notes/2026", "notes", "project"),
     ],
     ids=[
         "from deep inside a checkout",
         "a part of a checkout has its own",
         "one above the checkout is another project's",
-        "a nested repository does not write into the one around it",
         "of a folder that is no checkout",
     ],
 )
@@ -159,8 +147,8 @@ def test_init_begins_at_the_root_of_the_checkout_or_right_here(world: Path) -> N
     """`here` is the checkout's root, and outside of one the folder itself, even below another memory."""
     create(world / "project")
     (world / "project/src").mkdir()
-    assert locate_new_memory(str(world / "project/src")).path == str(world / "project/.memoranda/memory.db")
+    assert choose_own_memory(str(world / "project/src")).path == str(world / "project/.memoranda/memory.db")
     keep_memory(world)
     (world / "desk").mkdir()
-    assert locate_new_memory(str(world / "desk")).path == str(world / "desk/.memoranda/memory.db")
+    assert choose_own_memory(str(world / "desk")).path == str(world / "desk/.memoranda/memory.db")
     assert everything_in(world / "desk") == []
