@@ -34,8 +34,8 @@ from store.doors.mcp_protocol import TOOL_SCHEMAS  # noqa: E402
 from store.exchange.export_schema import EXPORT_VERSION  # noqa: E402
 from store.version import __version__  # noqa: E402
 from tui.commands.settings import value_text  # noqa: E402
+from tui.input.completion import manual_page  # noqa: E402
 from tui.input.key_table import KEYS, LIST_KEYS, PLAN_KEYS, Key, show_key  # noqa: E402
-from tui.input.man_page import manual_page  # noqa: E402
 from tui.input.verb_table import list_verbs  # noqa: E402
 from tui.render.lines import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.glyphs import ascii_table  # noqa: E402

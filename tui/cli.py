@@ -111,10 +111,10 @@ def _help_about(words: list[str]) -> str:
         return cli_output.printable(help_text(verb.name, verb.summary, verb.arguments))
     if words[0] in ("completion", "complete", "man"):
         # they know all settings and keys
-        from tui.input import completion, man_page
+        from tui.input import completion
 
         if words[0] == "man":
-            return man_page.manual_page(__version__).removesuffix("\n")
+            return completion.manual_page(__version__).removesuffix("\n")
         shell, line = [*words[1:3], "", ""][:2]
         if words[0] == "completion":
             return completion.completion_script(shell)

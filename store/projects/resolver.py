@@ -18,7 +18,6 @@ from store.base.location import (
     list_backup_files,
     personal_memory_path,
 )
-from store.git.objects import has_object
 from store.projects import registry
 from store.projects.checkout import (
     EMPTY,
@@ -31,6 +30,7 @@ from store.projects.checkout import (
     find_checkout,
     find_other_system,
     folders_above,
+    has_object,
     list_memory_folders,
     list_worktree_roots,
     read_memory_folder,

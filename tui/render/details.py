@@ -51,6 +51,7 @@ from tui.render.lines import (
     LABEL_WIDTH,
     ORDER_WARNING,
     StyledLine,
+    color_markdown,
     compare_rows,
     event_words,
     fact_badge,
@@ -64,7 +65,6 @@ from tui.render.lines import (
     writer_name,
 )
 from tui.render.proposals import describe_proposal, proposal_heading
-from tui.render.syntax import color_markdown
 
 # Render agents' activity as lines of text.
 

@@ -35,8 +35,7 @@ from store.upkeep.maintenance import timeline_repository
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 from tui.render.details import describe_record, describe_step
-from tui.render.lines import StyledLine
-from tui.render.syntax import color_diff
+from tui.render.lines import StyledLine, color_diff
 from tui.workers import background
 from tui.workers.model_worker import Exchange
 

@@ -9,7 +9,7 @@ import pytest
 
 from store.version import __version__
 from tui.cli import run_command
-from tui.input.man_page import manual_page
+from tui.input.completion import manual_page
 from tui.input.verb_table import list_verbs
 
 

@@ -14,7 +14,7 @@ from store.base.models import Chunk
 from store.base.vocabulary import pack_key
 from store.memory import Memory
 from tui.desktop.programs import command_at_line
-from tui.render.syntax import color_markdown
+from tui.render.lines import color_markdown
 
 NOTES = """# Billing
 
