@@ -828,7 +828,7 @@ class McpSession:
         if self._memory is not None and state != self._settings:
             self.close()
         if self._memory is None:
-            if not writes and not os.path.lexists(self._location.path):
+            if not (writes or self._location.problem or os.path.lexists(self._location.path)):
                 raise NotFound("There is no memory of this project yet.", "memory_log_decision begins one.")
             self._memory = Memory(self._location, "mcp", self._clock)
             self.interrupt = self._memory.database.interrupt

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
+from typing import BinaryIO, NamedTuple
 
 from store.base.location import BACKUPS_FOLDER, DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
 
@@ -27,8 +28,7 @@ MAX_LINE_BYTES = 8_192
 IDX_MAGIC = b"\xfftOc\0\0\0\2"
 FANOUT_START, NAMES_START = 8, 8 + 256 * 4
 MOST_ALTERNATES = 10
-ID_FILE = "id"
-MEMORY, ONLY_ID, ONLY_BACKUPS, EMPTY = "memory", "id", "backups", "empty"
+MEMORY, ONLY_BACKUPS, EMPTY = "memory", "backups", "empty"
 
 
 class Checkout(NamedTuple):
@@ -49,21 +49,12 @@ class Checkout(NamedTuple):
 
 
 class MemoryFolder(NamedTuple):
-    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_ID (of a memory elsewhere, whose project's `id` it has),
-    ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot be used."""
+    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot
+    be used."""
 
     folder: str
     state: str = ""
-    id: str = ""
     problem: str = ""
-
-
-class OtherSystem(NamedTuple):
-    """A checkout of another version control: its name, its root, and the root of the main workspace if there is one."""
-
-    title: str
-    root: str
-    main: str = ""
 
 
 def folders_above(folder: str) -> Iterator[str]:
@@ -82,21 +73,11 @@ def find_checkout(folder: str) -> Checkout | None:
     return next((found for one in folders_above(start) if (found := _read_checkout(one)) is not None), None)
 
 
-def find_other_system(folder: str, home: str) -> OtherSystem | None:
-    """Return the checkout of another version control that a folder is in, below the home folder."""
-    for above in folders_above(folder):
-        if above == home:
-            return None
-        for name, title in OTHER_SYSTEMS.items():
-            if os.path.lexists(os.path.join(above, name)):
-                # a second workspace of Jujutsu names the first one's store
-                shared = read_line(os.path.join(above, ".jj", "repo")) if name == ".jj" else ""
-                store = _join(os.path.join(above, ".jj"), shared) if shared else ""
-                inside = os.path.join(".jj", "repo")
-                return OtherSystem(
-                    title, above, store.removesuffix(inside).rstrip("/") if store.endswith(inside) else ""
-                )
-    return None
+def find_other_system(folder: str, home: str) -> tuple[str, str] | None:
+    """Return (title, root) of the checkout of another version control that a folder is in, below the home folder."""
+    below_home = takewhile(lambda above: above != home, folders_above(folder))
+    found = ((title, above) for above in below_home for name, title in OTHER_SYSTEMS.items() if _has(above, name))
+    return next(found, None)
 
 
 def list_memory_folders(start: str, checkout: Checkout | None) -> tuple[list[MemoryFolder], list[MemoryFolder]]:
@@ -145,8 +126,6 @@ def read_memory_folder(folder: str) -> MemoryFolder | None:
         return MemoryFolder(folder, problem=f"{path} cannot be read: {error.strerror}")
     if DATABASE_FILE in names:
         return MemoryFolder(folder, MEMORY)
-    if ID_FILE in names:
-        return MemoryFolder(folder, ONLY_ID, read_own_line(os.path.join(path, ID_FILE)))
     backups = BACKUPS_FOLDER in names and list_backup_files(file)
     return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)
 
@@ -315,6 +294,10 @@ def _checkout_of_git_directory(folder: str) -> str:
 # small files
 
 
+def _has(folder: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(folder, name))
+
+
 def read_line(path: str) -> str:
     """Return the text of a small regular file without its last newline; empty if there is none, or it is no text."""
     try:
@@ -359,54 +342,48 @@ def _config_value(git: str, section: str, key: str) -> str:
 # objects
 
 
-def has_object(git: str, sha: str, depth: int = MOST_ALTERNATES) -> bool:
-    """Return whether the repository with the common git directory `git` holds the object of a full hexadecimal `sha`,
+def find_objects(git: str, shas: Iterable[str], depth: int = MOST_ALTERNATES) -> set[str]:
+    """Return which of the objects of full hexadecimal `shas` the repository with the common git directory `git` holds,
     loose, packed, or by a repository that it borrows from. What cannot be read holds nothing."""
-    try:
-        raw = bytes.fromhex(sha)
-    except ValueError:
-        return False
-    objects = os.path.join(git, "objects")
-    return len(raw) in (20, 32) and _is_in_store(objects, raw, depth)
+    return _find_in_store(os.path.join(git, "objects"), set(shas), depth)
 
 
-def _is_in_store(objects: str, raw: bytes, depth: int) -> bool:
-    sha, packs = raw.hex(), os.path.join(objects, "pack")
-    if os.path.isfile(os.path.join(objects, sha[:2], sha[2:])):
-        return True
+def _find_in_store(objects: str, shas: set[str], depth: int) -> set[str]:
+    packs = os.path.join(objects, "pack")
+    found = {sha for sha in shas if os.path.isfile(os.path.join(objects, sha[:2], sha[2:]))}
     try:
         indexes = [name for name in os.listdir(packs) if name.endswith(".idx")]
     except OSError:
         indexes = []
-    if any(_is_in_index(os.path.join(packs, name), raw) for name in indexes):
-        return True
-    try:
-        with open(os.path.join(objects, "info", "alternates"), "rb") as file:
-            others = [
-                os.fsdecode(line) for line in file.read(8_192).splitlines() if line and not line.startswith(b"#")
-            ]
-    except OSError:
-        return False
-    return depth > 0 and any(_is_in_store(os.path.join(objects, one), raw, depth - 1) for one in others)
+    for name in indexes:
+        found |= _find_in_index(os.path.join(packs, name), shas - found)
+    borrowed = read_line(os.path.join(objects, "info", "alternates"))
+    for other in borrowed.split("\n") if borrowed and depth else ():
+        found |= _find_in_store(os.path.join(objects, other), shas - found, depth - 1)
+    return found
 
 
-def _is_in_index(path: str, raw: bytes) -> bool:
-    """Return whether the index of a pack, in the form that git has written since 2007, names an object."""
+def _find_in_index(path: str, shas: set[str]) -> set[str]:
+    """Return which objects the index of a pack names, in the form that git has written since 2007."""
     try:
         with open(path, "rb") as file:
             head = file.read(NAMES_START)
-            if not head.startswith(IDX_MAGIC) or len(head) < NAMES_START:
-                return False
-            low, high = (
-                int.from_bytes(head[FANOUT_START + 4 * at : FANOUT_START + 4 * at + 4]) if at >= 0 else 0
-                for at in (raw[0] - 1, raw[0])
-            )
-            while low < high:
-                middle = (low + high) // 2
-                file.seek(NAMES_START + middle * len(raw))
-                if (found := file.read(len(raw))) == raw:
-                    return True
-                low, high = (middle + 1, high) if found < raw else (low, middle)
-    except OSError:
-        pass
+            ends = [int.from_bytes(head[at : at + 4]) for at in range(FANOUT_START, NAMES_START, 4)]
+            return {
+                sha for sha in shas if head.startswith(IDX_MAGIC) and _is_among(file, ends, bytes.fromhex(sha))
+            }
+    except (OSError, ValueError):
+        return set()
+
+
+def _is_among(file: BinaryIO, ends: Sequence[int], name: bytes) -> bool:
+    """Search the sorted names of an index; `ends` are the numbers of those that begin with each byte or a lower one."""
+    low, high = (ends[name[0] - 1] if name[0] else 0), ends[name[0]]
+    while low < high:
+        middle = (low + high) // 2
+        file.seek(NAMES_START + middle * len(name))
+        found = file.read(len(name))
+        if found == name:
+            return True
+        low, high = (middle + 1, high) if found < name else (low, middle)
     return False

@@ -23,14 +23,12 @@ from store.projects.checkout import (
     EMPTY,
     MEMORY,
     ONLY_BACKUPS,
-    ONLY_ID,
     Checkout,
     MemoryFolder,
-    OtherSystem,
     find_checkout,
+    find_objects,
     find_other_system,
     folders_above,
-    has_object,
     list_memory_folders,
     list_worktree_roots,
     read_memory_folder,
@@ -61,7 +59,7 @@ class Seen(NamedTuple):
     gone: bool = False
     mark: str = ""
     twins: Sequence[str] = ()
-    other: OtherSystem | None = None
+    other: tuple[str, str] | None = None
     foreign: bool = False
     planted: bool = False
 
@@ -112,7 +110,7 @@ def look(cwd: str, home: str) -> Seen:
         _look_around(checkout, mark, home),
         folders,
         strays,
-        "" if (below := os.path.relpath(start, checkout.root)) == "." else below,
+        _below(start, checkout.root),
         there != wanted,
         mark,
         _twins(common, mark) if mark else (),
@@ -158,8 +156,9 @@ def resolve(seen: Seen, bound: str = "") -> Answer:
 def _decide(seen: Seen, bound: str) -> Answer:
     """Return the answer of the first rule that applies."""
     checkout, (choice, key, folder) = seen.checkout, _find_choice(seen)
+    where = os.path.join(checkout.root, folder).rstrip(os.sep) if checkout is not None else key
     if choice == registry.OFF:
-        return Answer(OFF, f"you turned memory off for {os.path.join(checkout.root, folder) if checkout else key}")
+        return Answer(OFF, f"you turned memory off for {where}")
     project = registry.read_project(bound)
     if bound == registry.PERSONAL:
         notes = ["the folder is a project's"] if checkout is not None else []
@@ -244,8 +243,6 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
             return Answer(
                 USE, f"the memory of {one.folder}, of which backups are left", path, place=Place(root=one.folder)
             )
-        if one.state == ONLY_ID:
-            return _by_id(one, notes)
         if one.state == MEMORY and not _is_utf8(path):
             why = "the folder's name is no UTF-8, and a memory in it cannot be opened"
             return Answer(REFUSE, why, mend="Rename the folder.")
@@ -253,28 +250,14 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
         if one.state == MEMORY and moved_out and _is_whole(one, checkout):
             notes.append(f"a second memory lies in {one.folder}")
         elif one.state == MEMORY:
-            below = os.path.relpath(one.folder, checkout.main or checkout.root) if checkout is not None else "."
-            place = Place(checkout.common if checkout is not None else "", one.folder)
-            if below != ".":
-                place = Place(place.common, (checkout.main or checkout.root) if checkout else "", below)
+            place = Place(root=one.folder)
+            if checkout is not None:
+                root = checkout.main or checkout.root
+                place = Place(checkout.common, root, _below(one.folder, root))
             project = registry.find_project_at(place)
             id = project.id if project is not None and project.path == path else ""
             return Answer(USE, f"the memory in {one.folder}", path, id, place, notes=notes)
     return None
-
-
-def _by_id(one: MemoryFolder, notes: Sequence[str]) -> Answer:
-    """Return the memory of a folder without git, which has the id of its project alone."""
-    project = registry.read_project(one.id)
-    if project is None:
-        why = f"{one.folder} is of a memory that this installation does not know"
-        return Answer(REFUSE, why, mend=f"If it is nobody's: remove {os.path.join(one.folder, MEMORANDA_FOLDER)}.")
-    roots = [place.root for place in project.places]
-    if one.folder in roots:
-        return _use(project, f"the memory of {one.folder}", notes)
-    if not any(read_memory_folder(root) for root in roots if root):
-        return _use(project, f"the memory of {one.folder}, which was moved", notes, Place(root=one.folder))
-    return _ask("it is a copy of a folder that has a memory", [project])
 
 
 def _is_whole(one: MemoryFolder, checkout: Checkout | None) -> bool:
@@ -342,12 +325,9 @@ def _by_outer(seen: Seen, checkout: Checkout) -> Answer | None:
 
 def _by_likeness(seen: Seen, checkout: Checkout, place: Place, notes: Sequence[str]) -> Answer:
     """Return a new memory, unless the repository has the history or the address of a project that has one."""
-    addresses = set(read_remotes(checkout.common))
-    same = [
-        one
-        for one in registry.list_projects()
-        if addresses & set(one.addresses) or any(has_object(checkout.common, commit) for commit in one.commits)
-    ]
+    projects, addresses = list(registry.list_projects()), set(read_remotes(checkout.common))
+    here = find_objects(checkout.common, (commit for one in projects for commit in one.commits))
+    same = [one for one in projects if addresses & set(one.addresses) or here & set(one.commits)]
     if same:
         return _ask("it has the history or the address of a project that has a memory", same)
     if seen.planted:
@@ -365,10 +345,8 @@ def _without_git(seen: Seen) -> Answer:
         if was is not None and any(one.common and one.root == folder for one in was.places):
             return _ask(f"{folder} was a repository that has a memory, and is none now", [was])
     if seen.other is not None:
-        main = registry.find_project_at(Place(root=seen.other.main)) if seen.other.main else None
-        options = [(f"the memory of {main.name}", main.id)] if main is not None else []
-        options += [NOBODY_CHOSE, ("your personal memory", registry.PERSONAL)]
-        return Answer(ASK, f"{seen.other.root} is a checkout of {seen.other.title}", options=options)
+        options = (NOBODY_CHOSE, ("your personal memory", registry.PERSONAL))
+        return Answer(ASK, f"{seen.other[1]} is a checkout of {seen.other[0]}", options=options)
     return _personal("this is no project's folder")
 
 
@@ -386,9 +364,7 @@ def _has_other_history(seen: Seen, project: Project) -> bool:
     if seen.checkout is None or not project.commits:
         return False
     common = seen.checkout.common
-    if any(has_object(common, commit) for commit in project.commits):
-        return False
-    return not set(read_remotes(common)) & set(project.addresses)
+    return not find_objects(common, project.commits) and not set(read_remotes(common)) & set(project.addresses)
 
 
 # answers
@@ -424,6 +400,11 @@ def project_name(place: Place) -> str:
     """Return the name of the project at a place: that of its folder, or of its bare repository."""
     named = os.path.join(place.root or place.common, place.folder).rstrip(os.sep)
     return os.path.basename(named).removesuffix(".git").lstrip(".") or "project"
+
+
+def _below(folder: str, root: str) -> str:
+    """Return a folder as it is called below a root; empty for the root."""
+    return "" if folder == root else os.path.relpath(folder, root)
 
 
 def _is_within(path: str, folder: str) -> bool:

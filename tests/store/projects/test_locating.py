@@ -88,35 +88,6 @@ def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: 
     assert locate(None, {}, str(project / "sub")).path == str(backups.parent / "memory.db"), "opening it says so"
 
 
-@pytest.mark.parametrize(
-    ("checkouts", "memories", "stand", "opened", "kind"),
-    [
-        (["project"], ["project"], "project/services/billing", "project", "project"),
-        (["project"], ["project", "project/services"], "project/services/billing", "project/services", "project"),
-        (["project"], ["."], "project/src", "project", "new-project"),
-        ([], ["notes"], "notes/2026", "notes", "project"),
-    ],
-    ids=[
-        "from deep inside a checkout",
-        "a part of a checkout has its own",
-        "one above the checkout is another project's",
-        "of a folder that is no checkout",
-    ],
-)
-def test_the_nearest_memory_upwards_is_opened_up_to_the_root_of_the_checkout(
-    world: Path, checkouts: list[str], memories: list[str], stand: str, opened: str, kind: str
-) -> None:
-    for folder in checkouts:
-        create(world / folder)
-    for folder in memories:
-        keep_memory(world / folder)
-    (world / stand).mkdir(parents=True, exist_ok=True)
-    location = decide(world / stand)
-    assert location.path == str(world / opened / ".memoranda/memory.db")
-    name = Path(opened).name
-    assert (location.kind, location.project, location.display_name) == (kind, str(world / opened), name)
-
-
 def test_outside_of_projects_there_is_the_personal_memory(world: Path) -> None:
     """No checkout, no memory upwards: the platform's own place for data."""
     (world / "desk").mkdir()
