@@ -39,7 +39,7 @@ from store.tools.machine_scan import (
     find_missing_references,
     paths_mentioned,
 )
-from store.tools.note_readers import parse_markdown_notes
+from store.tools.memory_readers import parse_markdown_notes
 from store.tools.source import FoundMemory
 from store.tools.transcript_scan import (
     CONTRADICTION,

@@ -8,11 +8,10 @@ read too.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from store.ingest.formats import BrokenLine, is_claude_line, parse_claude_line
-from store.tools.note_readers import is_unfilled, parse_bullets, parse_front_matter, prose_paragraphs
 from store.tools.source import (
     CopiedDatabase,
     FoundDecision,
@@ -26,16 +25,22 @@ from store.tools.source import (
     Troubles,
     existing_paths,
     files_below,
+    is_unfilled,
+    list_folders,
     list_source_files,
     modification_time,
     note_unreadable,
-    open_database_copy,
-    parse_foreign_time,
+    parse_bullets,
+    parse_front_matter,
     parse_object,
+    prose_paragraphs,
+    read_database,
     read_json_file,
     read_json_lines,
     read_text_file,
     stripped_text,
+    text_in,
+    time_in,
 )
 
 MEMORY_INDEX = "MEMORY.md"
@@ -51,6 +56,12 @@ def claude_projects_folder(machine: Machine) -> str:
     """Return the folder in which Claude Code has a folder for each project."""
     base = machine.find_folder("CLAUDE_CONFIG_DIR", ".claude")
     return os.path.join(base, "projects")
+
+
+def claude_project_folder(machine: Machine, folder: str) -> str:
+    """Return the folder that Claude Code has for the project in this folder."""
+    name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(folder))
+    return os.path.join(claude_projects_folder(machine), name)
 
 
 def read_claude_settings(machine: Machine) -> dict[str, object]:
@@ -74,16 +85,15 @@ def detect_claude_code(machine: Machine) -> list[str]:
     """List the places of Claude Code's memory on this machine; of one project if the machine names it."""
     base, own = claude_projects_folder(machine), own_memory_folder(machine)
     if machine.project:
-        name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(machine.project))
-        return existing_paths(os.path.join(base, name), own)
-    try:
-        with os.scandir(base) as entries:
-            found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-    except PermissionError:
-        found = [base]
-    except OSError:
-        found = []
-    return [*found, *existing_paths(own)]
+        return existing_paths(claude_project_folder(machine, machine.project), own)
+    return [*list_folders(os.path.join(base, ""), shut=[base]), *existing_paths(own)]
+
+
+def _guarded_claude_code(machine: Machine) -> list[str]:
+    """List what is guarded of Claude Code: the person's instructions, and the memories."""
+    base, own = claude_projects_folder(machine), own_memory_folder(machine)
+    inner = (os.path.join(one, "memory") for one in list_folders(os.path.join(base, "")))
+    return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
 
 
 def read_claude_code(path: str, troubles: Troubles) -> Iterator[FoundItem]:
@@ -107,12 +117,6 @@ def read_claude_memories(path: str, troubles: Troubles) -> Iterator[FoundItem]:
         return
     for folder in _project_folders(path, troubles):
         yield from read_folder_memories(folder, troubles)
-
-
-def claude_code_session_folders(path: str) -> Iterator[str]:
-    """Yield an empty text for each transcript of a project's folder; only their names are looked at."""
-    for _ in list_transcripts(path, []):
-        yield ""
 
 
 def claude_memory_folder(folder: str) -> str:
@@ -168,11 +172,9 @@ def read_folder_memories(folder: str, troubles: Troubles) -> Iterator[FoundMemor
 
 def _read_memory_file(path: str, project: str, troubles: Troubles) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of one Markdown file."""
-    text = read_text_file(path, troubles)
-    if text is not None:
-        yield from (_index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory)(
-            path, project, text
-        )
+    reads = _index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory
+    if (text := read_text_file(path, troubles)) is not None:
+        yield from reads(path, project, text)
 
 
 def _index_memories(path: str, project: str, text: str) -> Iterator[FoundMemory | FoundDocument]:
@@ -180,10 +182,8 @@ def _index_memories(path: str, project: str, text: str) -> Iterator[FoundMemory 
     _, body, above = parse_front_matter(text)
     for one in parse_bullets(body, above + 1):
         if not _INDEX_ENTRY.search(one.text) and not is_unfilled(one.text):
-            tags = (one.heading,) if one.heading else ()
-            yield FoundMemory(
-                one.text, path, one.line, one.last, project=project, created=modification_time(path), tags=tags
-            )
+            tags, created = ((one.heading,) if one.heading else ()), modification_time(path)
+            yield FoundMemory(one.text, path, one.line, one.last, project=project, created=created, tags=tags)
     if prose_paragraphs(body):
         yield FoundDocument(path, body.strip())
 
@@ -194,12 +194,11 @@ def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
     said = body.strip()
     if not said:
         return
-    inner = head.get("metadata")
-    about = {**head, **inner} if isinstance(inner, dict) else head
-    kind = stripped_text(about.get("type"))
+    about = memory_metadata(head)
+    kind = text_in(about, "type")
     first = above + 1 + body[: body.index(said[0])].count("\n")
     why = _REASON.search(said) if kind == "project" else None
-    title = stripped_text(head.get("description")) or stripped_text(head.get("name"))
+    title = text_in(head, "description", "name")
     decision = None
     if why is not None and title:
         chosen = _REASON.sub("", said).strip()
@@ -209,12 +208,18 @@ def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
         path=path,
         line=first,
         last=first + said.count("\n"),
-        session=stripped_text(about.get("originSessionId")),
+        session=text_in(about, "originSessionId"),
         project=project,
-        created=parse_foreign_time(stripped_text(about.get("modified"))) or modification_time(path),
+        created=time_in(about, "modified") or modification_time(path),
         domain=CLAUDE_CODE_DOMAINS.get(kind, "general"),
         decision=decision,
     )
+
+
+def memory_metadata(head: dict[str, object]) -> dict[str, object]:
+    """Return what the front matter of a memory says, in itself or below `metadata`."""
+    inner = head.get("metadata")
+    return {**head, **inner} if isinstance(inner, dict) else head
 
 
 def _transcript_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
@@ -246,12 +251,6 @@ CODEX_INSERTED = (
 CODEX_TEXT_PARTS = ("input_text", "output_text", "text")
 
 
-def detect_codex(machine: Machine) -> list[str]:
-    """List the folders of Codex's conversations that exist."""
-    base = machine.find_folder("CODEX_HOME", ".codex")
-    return existing_paths(os.path.join(base, "sessions"), os.path.join(base, "archived_sessions"))
-
-
 def read_codex(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a conversation or a folder of conversations."""
     for file in list_source_files(path, ".jsonl", troubles):
@@ -266,7 +265,7 @@ def codex_session_folders(path: str) -> Iterator[str]:
         for _, value in read_json_lines(file, []):
             about = value.get("payload")
             if value.get("type") == "session_meta" and isinstance(about, dict) and not _is_subagent(about):
-                yield stripped_text(about.get("cwd"))
+                yield text_in(about, "cwd")
             break
 
 
@@ -285,25 +284,22 @@ def _codex_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
         if value.get("type") == "session_meta":
             if _is_subagent(payload):
                 return
-            session = stripped_text(payload.get("id")) or session
+            session = text_in(payload, "id") or session
         if value.get("type") in ("session_meta", "turn_context"):
-            cwd = stripped_text(payload.get("cwd")) or cwd
+            cwd = text_in(payload, "cwd") or cwd
         if value.get("type") != "response_item" or payload.get("type") != "message":
             continue
         role = payload.get("role")
         text = _codex_text(payload.get("content")) if role in ("user", "assistant") else ""
         if text:
-            at, name = (
-                parse_foreign_time(value.get("timestamp")),
-                stripped_text(payload.get("id")) or f"{session}/{number}",
-            )
+            at, name = time_in(value, "timestamp"), text_in(payload, "id") or f"{session}/{number}"
             yield FoundTurn(session, str(role), text, path, number, at, name, cwd)
 
 
 def _codex_text(content: object) -> str:
     """Return what a message says, without what the client inserted."""
     parts = [
-        stripped_text(part.get("text"))
+        text_in(part, "text")
         for part in (content if isinstance(content, list) else ())
         if isinstance(part, dict) and part.get("type") in CODEX_TEXT_PARTS
     ]
@@ -311,6 +307,7 @@ def _codex_text(content: object) -> str:
 
 
 GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
+GEMINI_SUFFIXES = (".jsonl", ".json")
 GEMINI_INSERTED = ("<session_context>", "<untrusted_context>", "<state_snapshot>")
 
 
@@ -318,27 +315,22 @@ def detect_gemini(machine: Machine) -> list[str]:
     """Return the folder of Gemini's conversations if there are any, or if it cannot be read."""
     base = os.path.join(machine.home, ".gemini", "tmp")
     unread: Troubles = []
-    there = any(any(files_below(base, suffix, unread)) for suffix in (".jsonl", ".json"))
+    there = any(any(files_below(base, suffix, unread)) for suffix in GEMINI_SUFFIXES)
     return [base] if there or unread else []
 
 
-def gemini_session_folders(path: str) -> Iterator[str]:
-    """Yield the project of each conversation, by where its file lies: the file is not read."""
-    for suffix in (".jsonl", ".json"):
-        for file in files_below(path, suffix, []):
+def list_gemini_files(path: str, troubles: Troubles, suffixes: Sequence[str] = GEMINI_SUFFIXES) -> Iterator[str]:
+    """Yield the files of conversations in a folder, those of older versions last."""
+    for suffix in suffixes:
+        for file in files_below(path, suffix, troubles):
             if os.path.basename(os.path.dirname(file)) == "chats":
-                yield _gemini_project(file)
+                yield file
 
 
 def read_gemini(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a conversation or a folder of conversations."""
-    if os.path.isfile(path):
-        yield from _gemini_turns(path, troubles)
-        return
-    for suffix in (".jsonl", ".json"):
-        for file in files_below(path, suffix, troubles):
-            if os.path.basename(os.path.dirname(file)) == "chats":
-                yield from _gemini_turns(file, troubles)
+    for file in [path] if os.path.isfile(path) else list_gemini_files(path, troubles):
+        yield from _gemini_turns(file, troubles)
 
 
 def _gemini_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
@@ -363,9 +355,7 @@ def _gemini_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     for name, (number, message) in messages.items():
         if text := _gemini_text(message):
             role = GEMINI_ROLES[str(message["type"])]
-            yield FoundTurn(
-                session, role, text, path, number, parse_foreign_time(message.get("timestamp")), name, cwd
-            )
+            yield FoundTurn(session, role, text, path, number, time_in(message, "timestamp"), name, cwd)
 
 
 def _gemini_values(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, object]]]:
@@ -389,9 +379,7 @@ def _gemini_text(message: dict[str, object]) -> str:
         parts = [content.strip()]
     else:
         found = content if isinstance(content, list) else ()
-        parts = [
-            stripped_text(part.get("text")) for part in found if isinstance(part, dict) and not part.get("thought")
-        ]
+        parts = [text_in(part, "text") for part in found if isinstance(part, dict) and not part.get("thought")]
     return "\n\n".join(part for part in parts if part and not part.startswith(GEMINI_INSERTED))
 
 
@@ -403,9 +391,8 @@ def _gemini_project(path: str) -> str:
     if os.path.isfile(marker) and os.path.isabs(folder := (read_text_file(marker, []) or "").strip()):
         return folder
     for above in (os.path.dirname(os.path.dirname(named)), os.path.dirname(named)):
-        value = read_json_file(os.path.join(above, "projects.json"), [])
-        projects = value.get("projects") if isinstance(value, dict) else None
-        for folder, name in projects.items() if isinstance(projects, dict) else ():
+        value = parse_object(read_json_file(os.path.join(above, "projects.json"), []))
+        for folder, name in parse_object(value.get("projects")).items():
             if name == os.path.basename(named):
                 return str(folder)
     return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""
@@ -419,46 +406,32 @@ def _gemini_project(path: str) -> str:
 OPENCODE_FILE = "opencode.db"
 
 
-def detect_opencode(machine: Machine) -> list[str]:
-    """Return the path of OpenCode's database, if it exists."""
-    base = machine.find_folder("XDG_DATA_HOME", ".local", "share")
-    return existing_paths(os.path.join(base, "opencode", OPENCODE_FILE))
-
-
 def read_opencode(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a database of OpenCode."""
     file = os.path.join(path, OPENCODE_FILE) if os.path.isdir(path) else path
-    with open_database_copy(file, troubles) as database:
-        if database is None:
-            return
-        folders = _opencode_folders(database)
-        roles = {
-            str(row["id"]): (
-                str(parse_object(row["data"]).get("role", "")),
-                parse_foreign_time(row["time_created"]),
-            )
-            for row in database.read_table("message", "id time_created data")
-        }
-        parts = database.read_table("part", "message_id session_id data", "message_id")
-        for message, rows in groupby(parts, key=lambda row: str(row["message_id"])):
-            several = list(rows)
-            session = str(several[0]["session_id"])
-            role, at = roles.get(message, ("", ""))
-            text = "\n\n".join(filter(None, (_opencode_text(parse_object(row["data"])) for row in several)))
-            if session not in folders or role not in ("user", "assistant") or not text:
-                continue
-            if role == "user" and len(text) > 1 and text[0] == '"' == text[-1]:
-                text = text[1:-1].strip()
-            number = several[0]["rowid"]
-            line = number if isinstance(number, int) and number > 0 else 1
-            yield FoundTurn(session, role, text, file, line, at, message, folders[session])
+    yield from read_database(file, troubles, _opencode_turns)
 
 
-def opencode_session_folders(path: str) -> Iterator[str]:
-    """Yield the working folder of each conversation; no message is read."""
-    with open_database_copy(path, []) as database:
-        if database is not None:
-            yield from _opencode_folders(database).values()
+def _opencode_turns(path: str, database: CopiedDatabase) -> Iterator[FoundTurn]:
+    """Yield the turns of a database, which are in the order of their parts."""
+    folders = _opencode_folders(database)
+    roles = {
+        str(row["id"]): (str(parse_object(row["data"]).get("role", "")), time_in(row, "time_created"))
+        for row in database.read_table("message", "id time_created data")
+    }
+    parts = database.read_table("part", "message_id session_id data", "message_id")
+    for message, rows in groupby(parts, key=lambda row: str(row["message_id"])):
+        several = list(rows)
+        session = str(several[0]["session_id"])
+        role, at = roles.get(message, ("", ""))
+        text = "\n\n".join(filter(None, (_opencode_text(parse_object(row["data"])) for row in several)))
+        if session not in folders or role not in ("user", "assistant") or not text:
+            continue
+        if role == "user" and len(text) > 1 and text[0] == '"' == text[-1]:
+            text = text[1:-1].strip()
+        number = several[0]["rowid"]
+        line = number if isinstance(number, int) and number > 0 else 1
+        yield FoundTurn(session, role, text, path, line, at, message, folders[session])
 
 
 def _opencode_folders(database: CopiedDatabase) -> dict[str, str]:
@@ -469,12 +442,47 @@ def _opencode_folders(database: CopiedDatabase) -> dict[str, str]:
 
 def _opencode_text(part: dict[str, object]) -> str:
     """Return the text of a part of a message; empty for any other part."""
-    return stripped_text(part.get("text")) if part.get("type") == "text" and not part.get("synthetic") else ""
+    return text_in(part, "text") if part.get("type") == "text" and not part.get("synthetic") else ""
 
 
 AGENT_SOURCES = (
-    MemorySource("claude-code", "Claude Code", detect_claude_code, read_claude_code, claude_code_session_folders),
-    MemorySource("codex", "Codex", detect_codex, read_codex, codex_session_folders),
-    MemorySource("gemini", "Gemini CLI", detect_gemini, read_gemini, gemini_session_folders),
-    MemorySource("opencode", "OpenCode", detect_opencode, read_opencode, opencode_session_folders),
+    MemorySource(
+        "claude-code",
+        "Claude Code",
+        detect_claude_code,
+        read_claude_code,
+        # of each transcript only the name is looked at
+        lambda path: ("" for _ in list_transcripts(path, [])),
+        _guarded_claude_code,
+    ),
+    MemorySource(
+        "codex",
+        "Codex",
+        lambda machine: existing_paths(
+            *machine.find_files("CODEX_HOME", ".codex", "sessions", "archived_sessions")
+        ),
+        read_codex,
+        codex_session_folders,
+        lambda machine: machine.find_files("CODEX_HOME", ".codex", "AGENTS.md", "AGENTS.override.md", "memories"),
+    ),
+    MemorySource(
+        "gemini",
+        "Gemini CLI",
+        detect_gemini,
+        read_gemini,
+        # by where each lies: the file is not read
+        lambda path: map(_gemini_project, list_gemini_files(path, [])),
+        lambda machine: machine.find_files("", ".gemini", "GEMINI.md"),
+    ),
+    MemorySource(
+        "opencode",
+        "OpenCode",
+        lambda machine: existing_paths(
+            *machine.find_files("XDG_DATA_HOME", ".local/share", "opencode/opencode.db")
+        ),
+        read_opencode,
+        # no message is read
+        lambda path: read_database(path, [], lambda _, database: iter(_opencode_folders(database).values())),
+        lambda machine: machine.find_files("XDG_CONFIG_HOME", ".config", "opencode/AGENTS.md"),
+    ),
 )

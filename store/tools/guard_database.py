@@ -48,7 +48,7 @@ from store.database.connection import (
 )
 from store.documents.files import Unreadable, decode_text
 from store.purge.file_eraser import guard_path
-from store.tools.agent_readers import claude_projects_folder, own_memory_folder
+from store.tools.agent_readers import claude_projects_folder
 from store.tools.source import (
     COPY_FOLDER_PREFIX,
     DATABASE_PARTS,
@@ -59,6 +59,7 @@ from store.tools.source import (
     copy_database,
     describe_read_error,
     files_below,
+    list_folders,
     open_plain_file,
 )
 from store.tools.source_import import get_source
@@ -70,8 +71,6 @@ if TYPE_CHECKING:
 OWN_TOOL = "own"
 OWN_TITLES = {OWN_TOOL: "your own folders"}
 DATABASE_ENDINGS = (".db", ".sqlite")
-# whose places are a person's own
-UNGUARDED_TOOLS = ("markdown", "obsidian", "okf")
 GUARDED_SUFFIX = ".md"
 # what the name of a folder for a copy begins with
 GUARD_COPY_PREFIX = "memoranda-guard-"
@@ -115,47 +114,16 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
             found.add(nearest_folder(os.path.dirname(place)))
             if os.path.isdir(place):
                 found.update(below for below, _, _ in _walk_folder(place))
-    base = claude_projects_folder(machine)
-    return sorted(found | {path for path in (base, *_subfolders(base)) if os.path.isdir(path)})
+    base = os.path.join(claude_projects_folder(machine), "")
+    return sorted(found | {path for path in (os.path.dirname(base), *list_folders(base)) if os.path.isdir(path)})
 
 
 def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each tool with files, and folders of Markdown, whether they exist or not."""
-    own = [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
     for tool in SOURCE_NAMES:
-        if tool in UNGUARDED_TOOLS:
-            continue
-        yield tool, _own_places(machine, tool) if tool in _MIXED_TOOLS else get_source(tool).detect(machine)
-    yield OWN_TOOL, own
-
-
-def _claude_code_places(machine: Machine) -> list[str]:
-    """List what is guarded of Claude Code."""
-    base = claude_projects_folder(machine)
-    own = own_memory_folder(machine)
-    inner = (os.path.join(one, "memory") for one in _subfolders(base))
-    return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
-
-
-def _own_places(machine: Machine, tool: str) -> list[str]:
-    """List what is guarded of a tool whose place has other things beside its memories."""
-    if tool == "claude-code":
-        return _claude_code_places(machine)
-    if tool == "openclaw":
-        inner = ("MEMORY.md", "USER.md", "memory")
-        return [os.path.join(one, name) for one in get_source(tool).detect(machine) for name in inner]
-    variable, usual, *names = _FILES_BY_TOOL[tool]
-    base = machine.find_folder(variable, usual)
-    return [os.path.join(base, name) for name in names]
-
-
-# the variable that names the tool's folder, the folder without it, and what is guarded in there
-_FILES_BY_TOOL = {
-    "codex": ("CODEX_HOME", ".codex", "AGENTS.md", "AGENTS.override.md", "memories"),
-    "gemini": ("", ".gemini", "GEMINI.md"),
-    "opencode": ("XDG_CONFIG_HOME", ".config", "opencode/AGENTS.md"),
-}
-_MIXED_TOOLS = ("claude-code", "openclaw", *_FILES_BY_TOOL)
+        source = get_source(tool)
+        yield tool, (source.guarded or source.detect)(machine)
+    yield OWN_TOOL, [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
 
 
 def _files_in(places: Sequence[str]) -> Iterator[str]:
@@ -166,15 +134,6 @@ def _files_in(places: Sequence[str]) -> Iterator[str]:
             yield from files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
-
-
-def _subfolders(base: str) -> list[str]:
-    """List the folders in a folder, without links; none if it cannot be read."""
-    try:
-        with os.scandir(base) as entries:
-            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
 
 
 def _walk_folder(place: str) -> Iterator[tuple[str, list[str], list[str]]]:

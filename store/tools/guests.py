@@ -26,7 +26,7 @@ from store.redaction.redactor import find_secrets, replace_findings
 from store.text.display import home_path, visible
 from store.text.words import fold_text
 from store.tools import guard_moments
-from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder
+from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder, memory_metadata
 from store.tools.guard_database import (
     GUARDED_SUFFIX,
     GuardedFile,
@@ -63,26 +63,26 @@ from store.tools.guard_restoring import (
     run_guard_restore,
     unchanged_error,
 )
-from store.tools.note_readers import (
+from store.tools.memory_readers import (
     OBSERVATION_BULLET,
     OBSERVED_DATE,
-    PLACEHOLDER_TEXT,
     STATUS_MARK,
-    Bullet,
-    parse_bullets,
-    parse_front_matter,
-    prose_paragraphs,
+    is_placeholder,
     split_observation,
 )
 from store.tools.source import (
+    Bullet,
     CopiedDatabase,
     Machine,
     ReadTrouble,
     Troubles,
     describe_read_error,
-    open_database_copy,
+    parse_bullets,
+    parse_front_matter,
+    prose_paragraphs,
+    read_database,
     read_file_bytes,
-    stripped_text,
+    text_in,
 )
 from store.tools.source_import import get_source
 
@@ -186,8 +186,7 @@ class EngramCell(NamedTuple):
 
 def read_engram_texts(path: str, troubles: Troubles) -> list[GuestText]:
     """Return the observations that are not deleted."""
-    with open_database_copy(path, troubles) as database:
-        return name_texts(_engram_texts(path, database)) if database is not None else []
+    return name_texts(read_database(path, troubles, _engram_texts))
 
 
 def _engram_texts(path: str, database: CopiedDatabase) -> Iterator[GuestText]:
@@ -326,10 +325,9 @@ def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
 
 def _fact_text(content: _FileContent, path: str) -> Iterator[GuestText]:
     """Yield the body of a file of Claude Code as a text."""
-    inner = content.head.get("metadata")
-    about = {**content.head, **inner} if isinstance(inner, dict) else content.head
-    title = stripped_text(content.head.get("name")) or os.path.basename(path)
-    yield from _whole_text(content, "claude-code", path, title, stripped_text(about.get("type")))
+    title = text_in(content.head, "name") or os.path.basename(path)
+    note = text_in(memory_metadata(content.head), "type")
+    yield from _whole_text(content, "claude-code", path, title, note)
 
 
 def _index_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
@@ -340,7 +338,7 @@ def _index_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
 
 def _note_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
     """Yield the observations of a note, and its body."""
-    title = stripped_text(content.head.get("title")) or os.path.basename(path).removesuffix(".md")
+    title = text_in(content.head, "title") or os.path.basename(path).removesuffix(".md")
     for bullet in content.find_bullets():
         if found := OBSERVATION_BULLET.fullmatch(bullet.text):
             yield _bullet_text(content, "basic-memory", path, bullet, title, found["category"].lower())
@@ -351,9 +349,9 @@ def _note_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
 def _list_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
     """Yield the bullets of a list of OpenClaw, without placeholders."""
     for bullet in content.find_bullets():
-        status, observed = STATUS_MARK.search(bullet.above), OBSERVED_DATE.search(bullet.above)
-        if PLACEHOLDER_TEXT.search(bullet.text) or (observed and PLACEHOLDER_TEXT.search(observed["date"])):
+        if is_placeholder(bullet):
             continue
+        status = STATUS_MARK.search(bullet.above)
         note = status["status"] if status and status["status"] != "active" else ""
         yield _bullet_text(content, "openclaw", path, bullet, bullet.heading or os.path.basename(path), note)
 

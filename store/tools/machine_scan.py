@@ -29,13 +29,13 @@ from store.text.words import count_tokens, normalize_text
 from store.tools.agent_readers import (
     MEMORY_INDEX,
     claude_memory_folder,
-    claude_projects_folder,
+    claude_project_folder,
     list_transcripts,
     own_memory_folder,
     project_working_folder,
     read_folder_memories,
 )
-from store.tools.note_readers import parse_front_matter, parse_markdown_notes
+from store.tools.memory_readers import parse_markdown_notes
 from store.tools.source import (
     FoundDocument,
     FoundMemory,
@@ -44,6 +44,7 @@ from store.tools.source import (
     ReadTrouble,
     Troubles,
     files_below,
+    parse_front_matter,
     read_text_file,
 )
 from store.tools.source_import import detect_sources, get_source
@@ -177,11 +178,8 @@ def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: 
 
 def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
     """Yield the part of Claude Code's index of memories that is loaded."""
-    name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(folder))
-    path = os.path.join(
-        own_memory_folder(machine) or claude_memory_folder(os.path.join(claude_projects_folder(machine), name)),
-        MEMORY_INDEX,
-    )
+    place = own_memory_folder(machine) or claude_memory_folder(claude_project_folder(machine, folder))
+    path = os.path.join(place, MEMORY_INDEX)
     text = read_text_file(path, []) if os.path.isfile(path) else None
     if text:
         yield ContextLayer("claude-code", path, count_tokens("\n".join(text.split("\n")[:LOADED_INDEX_LINES])))

@@ -3,19 +3,21 @@
 import errno
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 import apsw
 
 from store.base.clock import from_ms
+from store.ingest.formats import fence_after_line
 from store.text.display import home_path
+from store.text.words import remove_between
 
 PERMISSION_DENIED = "permission denied"  # as the system says it
 
@@ -75,6 +77,7 @@ class FoundDocument(NamedTuple):
 
 
 FoundItem = FoundMemory | FoundTurn | FoundDocument
+Item = TypeVar("Item")
 
 
 class ReadTrouble(NamedTuple):
@@ -109,6 +112,10 @@ class Machine:
         """Return the folder that a variable names; without it the usual one, in steps from the home folder."""
         return self.environment.get(variable) or os.path.join(self.home, *usual)
 
+    def find_files(self, variable: str, usual: str, *names: str) -> list[str]:
+        """List files of these names in the folder that a variable names, or in the usual one."""
+        return [os.path.join(self.find_folder(variable, usual), name) for name in names]
+
 
 class MemorySource(NamedTuple):
     """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
@@ -123,6 +130,9 @@ class MemorySource(NamedTuple):
     conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
     """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is
     this project's by its place; what was said is not read."""
+    guarded: Callable[[Machine], list[str]] | None = None
+    """List the files, and folders of Markdown, whose versions guard keeps, whether they exist or not: where its places
+    are not these."""
 
 
 # Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written.
@@ -250,6 +260,15 @@ def list_source_files(
     return [path] if os.path.isfile(path) else files_below(path, suffix, troubles, skipped)
 
 
+def read_text_files(
+    path: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of a file, or of each file of Markdown below a folder, that can be read."""
+    for file in list_source_files(path, ".md", troubles, skipped):
+        if (text := read_text_file(file, troubles)) is not None:
+            yield file, text
+
+
 def files_below(
     folder: str, suffix: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
 ) -> Iterator[str]:
@@ -269,6 +288,20 @@ def files_below(
             path = os.path.join(place, name)
             if name.endswith(suffix) and not name.startswith(".") and not os.path.islink(path):
                 yield path
+
+
+def list_folders(start: str, links: bool = False, shut: Sequence[str] = ()) -> list[str]:
+    """List the folders whose paths begin with `start`, with `links` those behind links too; none if they cannot be
+    read, or where that is not allowed those of `shut`."""
+    folder, name = os.path.split(start)
+    try:
+        with os.scandir(folder) as entries:
+            found = (one for one in entries if one.name.startswith(name) and one.is_dir(follow_symlinks=links))
+            return sorted(one.path for one in found)
+    except PermissionError:
+        return list(shut)
+    except OSError:
+        return []
 
 
 def modification_time(path: str) -> str:
@@ -299,25 +332,30 @@ def stripped_text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def text_in(row: Mapping[str, object], *names: str) -> str:
+    """Return the first of these texts of a row that says something, without spaces around it; empty without one."""
+    return next(filter(None, (stripped_text(row.get(name)) for name in names)), "")
+
+
 def parse_object(value: object) -> dict[str, object]:
     """Return an object, which may be JSON inside a text; empty for anything else."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
+    value = _parse_json(value)
     return value if isinstance(value, dict) else {}
 
 
 def stripped_texts(value: object) -> tuple[str, ...]:
     """Return the texts of a list, which may be JSON inside a text."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return ()
+    value = _parse_json(value)
     several = value if isinstance(value, list) else ()
     return tuple(one.strip() for one in several if isinstance(one, str) and one.strip())
+
+
+def _parse_json(value: object) -> object:
+    """Return what JSON inside a text says, None if it is none; any other value as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return None
 
 
 # Times of other tools, as ours.
@@ -339,6 +377,11 @@ def parse_foreign_time(value: object) -> str:
         return from_ms(round(moment.timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         return ""
+
+
+def time_in(row: Mapping[str, object], *names: str) -> str:
+    """Return the first of these times of a row that can be parsed; empty without one."""
+    return next(filter(None, (parse_foreign_time(row.get(name)) for name in names)), "")
 
 
 # Read a SQLite database of another program without touching it: its files are copied, and the copy is opened, so that
@@ -388,31 +431,25 @@ def _quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@contextmanager
-def open_database_copy(path: str, troubles: Troubles) -> Iterator[CopiedDatabase | None]:
-    """Open a copy of the database at a path. Yield None, and note a trouble, if it cannot be opened. An error
-    during the reading is a trouble too, and ends it."""
+def read_database(
+    path: str, troubles: Troubles, read: Callable[[str, CopiedDatabase], Iterator[Item]]
+) -> Iterator[Item]:
+    """Yield what `read` reads of a copy of the database at a path. What cannot be opened, or read to its end, is a
+    trouble."""
     folder = tempfile.mkdtemp(prefix=COPY_FOLDER_PREFIX)
     connection = None
     try:
-        try:
-            copy = copy_database(path, folder)
-            connection = apsw.Connection(copy)
-            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-            database = CopiedDatabase(connection)
-        except (UnreadableDatabase, apsw.Error, OSError) as error:
-            troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
-            yield None
-            return
-        try:
-            yield database
-            if not database.asked & database.tables:
-                troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
-        except apsw.Error as error:
-            troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
+        connection = apsw.Connection(copy_database(path, folder))
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        database = CopiedDatabase(connection)
+        yield from read(path, database)
+        if not database.asked & database.tables:
+            troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
+    except (UnreadableDatabase, apsw.Error, OSError) as error:
+        troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
     finally:
         if connection is not None:
             connection.close()
@@ -468,3 +505,152 @@ def _file_stamps(path: str) -> dict[str, tuple[int, int]]:
             continue
         found[part] = (about.st_mtime_ns, about.st_size)
     return found
+
+
+# Markdown as people and tools write memories in it: front matter, bullets, prose.
+
+_BULLET = re.compile(r" {0,3}[-*+][ \t]+(?P<text>\S.*)")
+_TASK = re.compile(r"\[.\](?:\s|$)")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*)")
+_MARK = re.compile(r"^\s*[-*+][ \t]+")
+_LABEL = re.compile(r"[^\n]*[:\uff1a][ \t]*(?:\*\*|__)?[ \t]*(?:(?:\*\*|__|[*_])\([^()\n]*\)(?:\*\*|__|[*_]))?")
+COMMENT_LINES = 20  # that a comment above a bullet may have
+LONGEST_FRONT_MATTER = 65_536  # characters of front matter
+
+
+class Bullet(NamedTuple):
+    """A bullet with the indented lines that belong to it, lines `line` to `last`; `above` is a comment above it, since
+    the last bullet, that begins in line `comment`."""
+
+    text: str
+    line: int
+    last: int
+    heading: str
+    above: str
+    comment: int = 0
+
+
+def parse_front_matter(text: str) -> tuple[dict[str, object], str, int]:
+    """Return the front matter, the rest of the text, and how many lines the front matter takes. Front matter that
+    is not YAML is empty; every scalar in it is a text."""
+    if not text.startswith("---\n"):
+        return {}, text, 0
+    end = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE).search(text, 4)
+    if end is None or end.start() > LONGEST_FRONT_MATTER:
+        return {}, text, 0
+    return _parse_yaml(text[4 : end.start()]), text[end.end() :], text.count("\n", 0, end.end())
+
+
+def _parse_yaml(head: str) -> dict[str, object]:
+    """Parse front matter; return an empty dict if it is not a YAML mapping."""
+    import yaml
+
+    try:
+        value = yaml.load(
+            head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        )  # the one in C is not everywhere
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}
+    return {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
+
+
+def parse_tag_list(value: object) -> tuple[str, ...]:
+    """Parse the tags of front matter: a list, or a text with commas."""
+    parts = value if isinstance(value, list) else str(value or "").split(",")
+    found = (str(one).strip().removeprefix("#") for one in parts if isinstance(one, str))
+    return tuple(one for one in dict.fromkeys(found) if one)
+
+
+def parse_bullets(text: str, first: int = 1) -> Iterator[Bullet]:
+    """Yield the bullets of a text that are not tasks, outside of code and quotes; `first` is the number of its
+    first line. A bullet continues in indented lines."""
+    lines = text.split("\n")
+    heading, above, fence, place, comment = "", "", "", 0, 0
+    while place < len(lines):
+        line = lines[place]
+        inside, fence = fence, fence_after_line(line, fence)
+        if inside or fence:
+            place += 1
+            continue
+        if named := _HEADING.fullmatch(line):
+            heading, above = named["text"].rstrip().rstrip("#").rstrip(), ""
+        elif "<!--" in line and not _says_something(line):
+            ahead = "\n".join(lines[place : place + COMMENT_LINES])
+            start = ahead.index("<!--")
+            if (end := ahead.find("-->", start)) >= 0:
+                above, comment = ahead[start + 4 : end].strip(), first + place
+                place += ahead.count("\n", 0, end)
+        elif found := _BULLET.fullmatch(line):
+            end = _bullet_end(lines, _comment_end(lines, place))
+            if not _TASK.match(found["text"]):
+                rest = _dedent_lines(lines[place + 1 : end])
+                whole = "\n".join([found["text"].rstrip(), *rest]).strip()
+                yield Bullet(whole, first + place, first + end - 1, heading, above, comment if above else 0)
+            above = ""
+            place = end
+            continue
+        place += 1
+
+
+def _says_something(line: str) -> bool:
+    """Tell whether a line is a bullet that says something beside comments; the last comment may end further below."""
+    found = _BULLET.fullmatch(remove_between(line, "<!--", "-->").rstrip())
+    return found is not None and not found["text"].startswith("<!--")
+
+
+def _comment_end(lines: list[str], place: int) -> int:
+    """Return the index of the line in which a comment ends that begins in the bullet at `place`; `place` if there
+    is none."""
+    if "<!--" in remove_between(lines[place], "<!--", "-->"):
+        for ahead in range(place + 1, min(place + COMMENT_LINES, len(lines))):
+            if "-->" in lines[ahead]:
+                return ahead
+    return place
+
+
+def _bullet_end(lines: list[str], place: int) -> int:
+    """Return the index behind the last line of the bullet at `place`."""
+    end = ahead = place + 1
+    while ahead < len(lines):
+        line = lines[ahead]
+        if line.startswith(("  ", "\t")) and line.strip():
+            end = ahead + 1
+        elif line.strip():
+            break
+        ahead += 1
+    return end
+
+
+def _dedent_lines(lines: list[str]) -> list[str]:
+    """Remove the indentation that all lines share."""
+    wide = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[wide:].rstrip() for line in lines]
+
+
+def is_unfilled(text: str) -> bool:
+    """Tell whether a bullet has only labels, as a template does: `**Name:**`, `**Pronouns:** _(optional)_`."""
+    lines = (_MARK.sub("", line, count=1).strip() for line in text.split("\n") if line.strip())
+    return all(_LABEL.fullmatch(line) for line in lines)
+
+
+def prose_paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text that are neither headings, bullets, code nor comments."""
+    found: list[str] = []
+    held: list[str] = []
+    fence, place = "", 0
+    lines = remove_between(text, "<!--", "-->").split("\n")
+    while place < len(lines):
+        line = lines[place]
+        inside, fence = fence, fence_after_line(line, fence)
+        if not inside and not fence and _BULLET.fullmatch(line):
+            place = _bullet_end(lines, place)
+        elif inside or fence or not line.strip() or _HEADING.fullmatch(line):
+            place += 1
+        else:
+            held.append(line.rstrip())
+            place += 1
+            continue
+        if held:
+            found.append("\n".join(held))
+            held = []
+    return [*found, "\n".join(held)] if held else found

@@ -24,8 +24,7 @@ from store.records.table import require_one_of
 from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.fence import is_suspicious
 from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
-from store.tools.database_readers import DATABASE_SOURCES
-from store.tools.note_readers import NOTE_SOURCES
+from store.tools.memory_readers import MEMORY_SOURCES
 from store.tools.source import (
     PERMISSION_DENIED,
     FoundDocument,
@@ -38,7 +37,7 @@ from store.tools.source import (
 )
 from store.upkeep.optional import ForeignMemories, ToolCount
 
-SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *DATABASE_SOURCES, *NOTE_SOURCES)}
+SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *MEMORY_SOURCES)}
 
 
 def get_source(name: str) -> MemorySource:

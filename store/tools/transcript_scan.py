@@ -15,7 +15,7 @@ from store.base.state_files import replace_whole_file
 from store.database.values import clean_text
 from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
 from store.text.display import format_count, visible
-from store.tools.agent_readers import list_transcripts, read_claude_settings
+from store.tools.agent_readers import list_gemini_files, list_transcripts, read_claude_settings
 from store.tools.source import (
     LONGEST_JSON_LINE,
     PERMISSION_DENIED,
@@ -465,10 +465,8 @@ def list_conversation_files(name: str, places: Sequence[str], troubles: Troubles
             [path for place in places for path in list_transcripts(place, troubles)], troubles
         )
     found = [path for place in places for path in files_below(place, ".jsonl", troubles)]
-    older = (
-        [path for place in places for path in files_below(place, ".json", troubles)] if name == "gemini" else []
-    )
-    found += [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
+    if name == "gemini":
+        found += [path for place in places for path in list_gemini_files(place, troubles, [".json"])]
     return _note_unreadable_files(found, troubles)
 
 

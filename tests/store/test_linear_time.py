@@ -31,7 +31,7 @@ from store.conversations.turns import why_topic_changes as shift
 from store.tools.source import FoundMemory
 from store.tools.machine_scan import find_memory_pairs as pairs
 from store.text.fence import has_reader_instructions as instructs, is_order_to_reader as orders
-from store.tools import note_readers
+from store.tools import memory_readers, source
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})
@@ -43,12 +43,12 @@ def short_ones(text):
     plain.fence_after_line(text, "")
 
 def notes(text):
-    note_readers.parse_front_matter("---\\n" + text)
-    note_readers.prose_paragraphs(text)
-    for bullet in note_readers.parse_bullets("- " + text):
-        note_readers.split_observation(bullet.text)
-        note_readers._RELATION.fullmatch(bullet.text)
-    note_readers.obsidian_markdown(text)
+    source.parse_front_matter("---\\n" + text)
+    source.prose_paragraphs(text)
+    for bullet in source.parse_bullets("- " + text):
+        memory_readers.split_observation(bullet.text)
+        memory_readers._RELATION.fullmatch(bullet.text)
+    memory_readers.obsidian_markdown(text)
 
 def compare(text):
     known = confirming.ComparedText("We use uv here")

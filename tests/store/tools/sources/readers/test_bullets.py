@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from support.tables import each
 
-from store.tools.note_readers import is_unfilled, parse_bullets, read_markdown, read_obsidian, read_openclaw
-from store.tools.source import FoundItem, FoundMemory, ReadTrouble
+from store.tools.memory_readers import read_markdown, read_obsidian, read_openclaw
+from store.tools.source import FoundItem, FoundMemory, ReadTrouble, is_unfilled, parse_bullets
 
 Read = Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from store.base.location import Location
 from store.memory import Memory
-from store.tools import agent_readers, database_readers, note_readers
+from store.tools import agent_readers, memory_readers
 from store.tools.source import FoundMemory, FoundTurn, Machine
 from store.tools.source_import import SourceImport
 from store.tools.transcript_scan import list_conversation_files
@@ -38,7 +38,7 @@ def test_the_projects_of_claude_mem(tmp_path: Path) -> None:
         "INSERT INTO session_summaries VALUES (1, 'm', 'other', 'Rails.');"
         "INSERT INTO user_prompts VALUES (1, 's', 'Which port?');",
     )
-    found = list(database_readers.read_claude_mem(path, []))
+    found = list(memory_readers.CLAUDE_MEM.read_path(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "faro", "faro", "other"]
     turns = [(one.text, one.cwd) for one in found if isinstance(one, FoundTurn)]
     assert turns == [("Learned: Rails.", "other"), ("Which port?", "faro")]
@@ -55,7 +55,7 @@ def test_the_projects_of_engram_where_a_session_has_no_folder(tmp_path: Path) ->
         "INSERT INTO observations VALUES (1, 'manual-save-faro', 'Tides.', 'faro'), (2, 's', 'Ports.', 'x');"
         "INSERT INTO user_prompts VALUES (1, 'manual-save-faro', 'Which port?', 'faro');",
     )
-    found = list(database_readers.read_engram(path, []))
+    found = list(memory_readers.read_engram(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "/src/faro"]
     assert [one.cwd for one in found if isinstance(one, FoundTurn)] == ["faro"]
 
@@ -73,7 +73,7 @@ def test_the_workspaces_of_openclaw(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     environment = {"OPENCLAW_STATE_DIR": str(tmp_path / "state"), "OPENCLAW_WORKSPACE_DIR": str(tmp_path / "named")}
-    assert sorted(note_readers.detect_openclaw(Machine(str(tmp_path), environment))) == sorted(map(str, places))
+    assert sorted(memory_readers.detect_openclaw(Machine(str(tmp_path), environment))) == sorted(map(str, places))
 
 
 def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
