@@ -111,16 +111,16 @@ class _Bench:
         self._count([*changed, *new], database=True)
 
     def _restore(self) -> None:
-        from store.tools import guard_database, guard_moments, guard_restoring
+        from store.tools import guard_database, guard_moments
 
         with guard_database.open_guard() as kept:
             last = next(one for one in guard_moments.recent_moments(kept, 9) if one.tool == "claude-code")
         now = guard_moments.current_ms() + 60_000  # two seconds after the last change are over
         start = time.perf_counter()
-        plan = guard_restoring.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
+        plan = guard_moments.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
         print(f"{'preview':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files", flush=True)
         start = time.perf_counter()
-        guard_restoring.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
+        guard_moments.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
         print(
             f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced",
             flush=True,

@@ -17,7 +17,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -209,25 +209,27 @@ def read_guarded_file(file: GuardedFile) -> PresentFile | None:
 
 def _database_image(path: str) -> bytes:
     """Return a database with its log folded in, from a copy. Raise NotNow."""
-    folder = tempfile.mkdtemp(prefix=GUARD_COPY_PREFIX)
-    try:
-        copy = copy_database(path, folder, LARGEST_GUARDED_DATABASE)
-        connection = apsw.Connection(copy)
+    with tempfile.TemporaryDirectory(prefix=GUARD_COPY_PREFIX, ignore_cleanup_errors=True) as folder:
         try:
-            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-            # what is no database is noticed at the first reading
-            connection.pragma("schema_version")
-            return connection.serialize("main")
-        except (apsw.NotADBError, apsw.CorruptError):
-            pass  # damaged: as it is, it is a version too
-        finally:
-            connection.close()
-        with open(copy, "rb") as file:
-            return file.read()
-    except (UnreadableDatabase, apsw.Error, OSError) as error:
-        raise UnreadableNow(describe_read_error(error)) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            copy = copy_database(path, folder, LARGEST_GUARDED_DATABASE)
+            # damaged: as it is, it is a version too
+            with suppress(apsw.NotADBError, apsw.CorruptError), closing(apsw.Connection(copy)) as connection:
+                connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+                # what is no database is noticed at the first reading
+                connection.pragma("schema_version")
+                return connection.serialize("main")
+            with open(copy, "rb") as file:
+                return file.read()
+        except (UnreadableDatabase, apsw.Error, OSError) as error:
+            raise UnreadableNow(describe_read_error(error)) from None
+
+
+def open_image(raw: bytes) -> apsw.Connection:
+    """Open a database that `_database_image` returned, in memory."""
+    connection = apsw.Connection(":memory:")
+    # its log is folded in
+    connection.deserialize("main", raw[:18] + b"\1\1" + raw[20:])
+    return connection
 
 
 def tidy_guard_copies() -> None:
@@ -371,6 +373,9 @@ def _load_keyring() -> ModuleType:
 # The database of kept versions, one for a person: opened, locked, made, and deleted.
 
 GUARD_LOCK = "guard.lock"
+PIECE_BYTES = 1 << 18  # bytes; a database changes in few of them
+UNPRUNED_MS = DAY_MS  # what changed so recently is never dropped for its size
+NEW_FILE_MODE = 0o600  # of a file that lines are put into and that is gone
 GUARD_APPLICATION_ID, GUARD_VERSION = 0x4D67_7264, 1
 LOCK_SECONDS = 10.0  # seconds to wait for another process that holds the lock
 GUARD_SCHEMA = """
@@ -409,7 +414,7 @@ CREATE INDEX changes_by_after ON changes(after);
 
 
 class KeptVersions:
-    """An open database of kept versions."""
+    """An open database of kept versions: files, each with its versions in pieces that are stored once."""
 
     def __init__(self, path: str, connection: apsw.Connection, sealer: Sealer) -> None:
         self.path = path
@@ -420,14 +425,13 @@ class KeptVersions:
         """Return the rows of a query."""
         return list(self.connection.execute(sql, parameters))
 
-    def query_row(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> tuple[Any, ...] | None:
-        """Return the first row of a query; None without one."""
-        return next(iter(self.query(sql, parameters)), None)
+    def query_one(self, sql: str, parameters: tuple[SQLiteValue, ...] = ()) -> Any:
+        """Return the value of a query of one row and column, the row if it has several; None without one."""
+        return self.connection.execute(sql, parameters).get
 
-    def get_number(self, key: str, default: int = 0) -> int:
-        """Return a number of `meta`."""
-        found = self.query_row("SELECT value FROM meta WHERE key = ?", (key,))
-        return int(found[0]) if found else default
+    def get_number(self, key: str) -> int:
+        """Return a number of `meta`; 0 without it."""
+        return int(self.query_one("SELECT value FROM meta WHERE key = ?", (key,)) or 0)
 
     def set_value(self, key: str, value: int | str | bytes) -> None:
         """Store a value of `meta`."""
@@ -435,6 +439,143 @@ class KeptVersions:
             "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
             (key, value),
         )
+
+    def file_number(self, tool: str, path: str) -> int:
+        """Return the number of a file; it is new if the file was never seen."""
+        name = path.encode("utf-8", "surrogateescape")
+        digest = self.sealer.digest(name)
+        found: int = self.query_one("SELECT id FROM files WHERE digest = ?", (digest,)) or self.query_one(
+            "INSERT INTO files(tool, digest, path) VALUES (?, ?, ?) RETURNING id",
+            (tool, digest, self.sealer.seal(name, digest)),
+        )
+        return found
+
+    def unseal_file(self, tool: str, digest: bytes, sealed: bytes) -> GuardedFile:
+        """Return the file of a row of `files`."""
+        return GuardedFile(tool, self.sealer.unseal(sealed, digest).decode("utf-8", "surrogateescape"))
+
+    def keep_version(self, file: int, raw: bytes, mode: int) -> int:
+        """Store a version of a file, unless it is kept already; return its number."""
+        digest = self.sealer.digest(raw)
+        version: int = self.query_one("SELECT id FROM versions WHERE file = ? AND digest = ?", (file, digest))
+        if version:
+            return version
+        version = self.query_one(
+            "INSERT INTO versions(file, digest, size, mode) VALUES (?, ?, ?, ?) RETURNING id",
+            (file, digest, len(raw), mode),
+        )
+        self.connection.executemany(
+            "INSERT INTO version_pieces(version, place, piece) VALUES (?, ?, ?)",
+            [
+                (version, at // PIECE_BYTES, self._store_piece(raw[at : at + PIECE_BYTES]))
+                for at in range(0, len(raw), PIECE_BYTES)
+            ],
+        )
+        return version
+
+    def _store_piece(self, part: bytes) -> int:
+        """Store a piece unless it is stored already; return its number."""
+        digest = self.sealer.digest(part)
+        found: int = self.query_one("SELECT id FROM pieces WHERE digest = ?", (digest,)) or self.query_one(
+            "INSERT INTO pieces(digest, sealed) VALUES (?, ?) RETURNING id",
+            (digest, self.sealer.seal(part, digest)),
+        )
+        return found
+
+    def keep_present(self, number: int, found: PresentFile) -> int:
+        """Keep what a file has now, and note its version and its stamp; return the version."""
+        version = self.keep_version(number, found.raw, found.mode)
+        self.note_version(number, version, found.stamp)
+        return version
+
+    def note_version(self, number: int, version: int | None, stamp: str) -> None:
+        """Note the version and the stamp that a file has now."""
+        self.connection.execute("UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, stamp, number))
+
+    def current_version(self, number: int) -> int | None:
+        """Return the version that a file had at the last look; None for no file."""
+        found: int | None = self.query_one("SELECT version FROM files WHERE id = ?", (number,))
+        return found
+
+    def erase_version(self, version: int) -> None:
+        """Erase the content of a version: it is still told that there was one."""
+        digest = os.urandom(32)
+        self.connection.execute(
+            "UPDATE versions SET erased = 1, size = 0, digest = ? WHERE id = ?", (digest, version)
+        )
+        self.connection.execute("DELETE FROM version_pieces WHERE version = ?", (version,))
+
+    def replace_version(self, file: int, version: int, raw: bytes) -> None:
+        """Let a version of a file have another content, everywhere that it is told of."""
+        other = self.keep_version(file, raw, self.version_mode(version))
+        for table, column in (("files", "version"), ("changes", "before"), ("changes", "after")):
+            self.connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (other, version))
+
+    def version_mode(self, version: int | None) -> int:
+        """Return the mode of a version; that of a new file if it is unknown."""
+        found: int | None = self.query_one("SELECT mode FROM versions WHERE id = ?", (version,))
+        return NEW_FILE_MODE if found is None else found
+
+    def version_content(self, version: int) -> bytes:
+        """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
+        opened."""
+        if self.is_version_erased(version):
+            raise NotFound(
+                "That version was erased, for what was purged from it.", "Another moment may have what you need."
+            )
+        return b"".join(
+            self.sealer.unseal(sealed, digest)
+            for digest, sealed in self.query(
+                "SELECT p.digest, p.sealed FROM version_pieces v JOIN pieces p ON p.id = v.piece WHERE v.version = ?"
+                " ORDER BY v.place",
+                (version,),
+            )
+        )
+
+    def is_version_erased(self, version: int) -> bool:
+        """Tell whether the content of a version was erased."""
+        return self.query_one("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)) is not None
+
+    def is_same_content(self, version: int | None, raw: bytes | None) -> bool:
+        """Tell whether a version has these bytes; None stands for no file."""
+        if version is None or raw is None:
+            return version is None and raw is None
+        digest = self.query_one("SELECT digest FROM versions WHERE id = ?", (version,))
+        return bool(digest == self.sealer.digest(raw))
+
+    def count_bytes(self) -> int:
+        """Return how many bytes are kept, as they are stored."""
+        return int(self.query_one("SELECT coalesce(sum(length(sealed)), 0) FROM pieces"))
+
+    def prune_versions(self, days: int, most: int, now: int) -> int:
+        """Drop moments older than `days` (0: none), then the oldest until `most` bytes are kept, never one of the last
+        day; return how many went. What is there now is always kept."""
+        gone = self._drop_moments("last_at < ?", now - days * DAY_MS) if days else 0
+        self.sweep_versions()
+        while self.count_bytes() > most and (
+            oldest := self.query_one(
+                "SELECT id FROM moments WHERE NOT pending AND last_at < ? ORDER BY last_at, id LIMIT 1",
+                (now - UNPRUNED_MS,),
+            )
+        ):
+            gone += self._drop_moments("id = ?", oldest)
+            self.sweep_versions()
+        return gone
+
+    def _drop_moments(self, where: str, value: int) -> int:
+        """Delete the moments that meet a condition; return how many."""
+        self.connection.execute(f"DELETE FROM moments WHERE NOT pending AND {where}", (value,))
+        return self.connection.changes()
+
+    def sweep_versions(self) -> None:
+        """Delete versions that no moment and no present file needs, and what only they needed."""
+        self.connection.execute(
+            "DELETE FROM versions WHERE id NOT IN (SELECT version FROM files WHERE version IS NOT NULL"
+            " UNION SELECT before FROM changes WHERE before IS NOT NULL"
+            " UNION SELECT after FROM changes WHERE after IS NOT NULL)"
+        )
+        self.connection.execute("DELETE FROM pieces WHERE id NOT IN (SELECT piece FROM version_pieces)")
+        self.connection.execute("DELETE FROM files WHERE version IS NULL AND id NOT IN (SELECT file FROM changes)")
 
 
 def nothing_kept_error() -> NotFound:
@@ -468,10 +609,8 @@ def delete_guard() -> int:
         raise nothing_kept_error()
     with _hold_lock(path):
         size, where = os.lstat(path).st_size, "file"
-        with suppress(MemorandaError, apsw.Error):
-            connection = _connect(path)
+        with suppress(MemorandaError, apsw.Error), closing(_connect(path)) as connection:
             where = str(connection.execute("SELECT value FROM meta WHERE key = 'key_in'").get or where)
-            connection.close()
         delete_guard_key(where, path)
         for end in ("", "-journal"):
             with suppress(FileNotFoundError):
@@ -602,149 +741,6 @@ def _damage_error(path: str) -> DamagedFile:
     )
 
 
-# Versions of files, in pieces that are each stored once, and how long they are kept.
-
-PIECE_BYTES = 1 << 18  # bytes; a database changes in few of them
-UNPRUNED_MS = DAY_MS  # what changed so recently is never dropped for its size
-
-
-def file_number(kept: KeptVersions, tool: str, path: str) -> int:
-    """Return the number of a file; it is new if the file was never seen."""
-    name = path.encode("utf-8", "surrogateescape")
-    digest = kept.sealer.digest(name)
-    if found := kept.query_row("SELECT id FROM files WHERE digest = ?", (digest,)):
-        return int(found[0])
-    kept.connection.execute(
-        "INSERT INTO files(tool, digest, path) VALUES (?, ?, ?)", (tool, digest, kept.sealer.seal(name, digest))
-    )
-    return kept.connection.last_insert_rowid()
-
-
-def unseal_path(kept: KeptVersions, digest: bytes, sealed: bytes) -> str:
-    """Return the path of a row of `files`."""
-    return kept.sealer.unseal(sealed, digest).decode("utf-8", "surrogateescape")
-
-
-def keep_version(kept: KeptVersions, file: int, raw: bytes, mode: int) -> int:
-    """Store a version of a file, unless it is kept already; return its number."""
-    digest = kept.sealer.digest(raw)
-    if found := kept.query_row("SELECT id FROM versions WHERE file = ? AND digest = ?", (file, digest)):
-        return int(found[0])
-    kept.connection.execute(
-        "INSERT INTO versions(file, digest, size, mode) VALUES (?, ?, ?, ?)", (file, digest, len(raw), mode)
-    )
-    version = kept.connection.last_insert_rowid()
-    kept.connection.executemany(
-        "INSERT INTO version_pieces(version, place, piece) VALUES (?, ?, ?)",
-        [
-            (version, at // PIECE_BYTES, _store_piece(kept, raw[at : at + PIECE_BYTES]))
-            for at in range(0, len(raw), PIECE_BYTES)
-        ],
-    )
-    return version
-
-
-def erase_version(kept: KeptVersions, version: int) -> None:
-    """Erase the content of a version: it is still told that there was one."""
-    digest = os.urandom(32)
-    kept.connection.execute("UPDATE versions SET erased = 1, size = 0, digest = ? WHERE id = ?", (digest, version))
-    kept.connection.execute("DELETE FROM version_pieces WHERE version = ?", (version,))
-
-
-def replace_version(kept: KeptVersions, file: int, version: int, raw: bytes) -> None:
-    """Let a version of a file have another content, everywhere that it is told of."""
-    mode = kept.query_row("SELECT mode FROM versions WHERE id = ?", (version,))
-    other = keep_version(kept, file, raw, mode[0] if mode else 0o600)
-    for table, column in (("files", "version"), ("changes", "before"), ("changes", "after")):
-        kept.connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (other, version))
-
-
-def _store_piece(kept: KeptVersions, part: bytes) -> int:
-    """Store a piece unless it is stored already; return its number."""
-    digest = kept.sealer.digest(part)
-    if found := kept.query_row("SELECT id FROM pieces WHERE digest = ?", (digest,)):
-        return int(found[0])
-    sealed = kept.sealer.seal(part, digest)
-    kept.connection.execute("INSERT INTO pieces(digest, sealed) VALUES (?, ?)", (digest, sealed))
-    return kept.connection.last_insert_rowid()
-
-
-def note_version(kept: KeptVersions, number: int, version: int | None, stamp: str) -> None:
-    """Note the version and the stamp that a file has now."""
-    kept.connection.execute("UPDATE files SET version = ?, stamp = ? WHERE id = ?", (version, stamp, number))
-
-
-def version_content(kept: KeptVersions, version: int) -> bytes:
-    """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
-    opened."""
-    if is_version_erased(kept, version):
-        raise NotFound(
-            "That version was erased, for what was purged from it.", "Another moment may have what you need."
-        )
-    return b"".join(
-        kept.sealer.unseal(sealed, digest)
-        for digest, sealed in kept.query(
-            "SELECT p.digest, p.sealed FROM version_pieces v JOIN pieces p ON p.id = v.piece WHERE v.version = ?"
-            " ORDER BY v.place",
-            (version,),
-        )
-    )
-
-
-def is_version_erased(kept: KeptVersions, version: int) -> bool:
-    """Tell whether the content of a version was erased."""
-    return kept.query_row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)) is not None
-
-
-def is_same_content(kept: KeptVersions, version: int | None, raw: bytes | None) -> bool:
-    """Tell whether a version has these bytes; None stands for no file."""
-    if version is None or raw is None:
-        return version is None and raw is None
-    found = kept.query_row("SELECT digest FROM versions WHERE id = ?", (version,))
-    return found is not None and found[0] == kept.sealer.digest(raw)
-
-
-def kept_bytes(kept: KeptVersions) -> int:
-    """Return how many bytes are kept, as they are stored."""
-    found = kept.query_row("SELECT coalesce(sum(length(sealed)), 0) FROM pieces")
-    return int(found[0]) if found else 0
-
-
-def prune_versions(kept: KeptVersions, days: int, most: int, now: int) -> int:
-    """Drop moments older than `days` (0: none), then the oldest until `most` bytes are kept, never one of the last day;
-    return how many went. What is there now is always kept."""
-    gone = 0
-    if days:
-        gone += _drop_moments(kept, "last_at < ?", now - days * DAY_MS)
-    sweep_versions(kept)
-    while kept_bytes(kept) > most and (
-        oldest := kept.query_row(
-            "SELECT id FROM moments WHERE NOT pending AND last_at < ? ORDER BY last_at, id LIMIT 1",
-            (now - UNPRUNED_MS,),
-        )
-    ):
-        gone += _drop_moments(kept, "id = ?", int(oldest[0]))
-        sweep_versions(kept)
-    return gone
-
-
-def _drop_moments(kept: KeptVersions, where: str, value: int) -> int:
-    """Delete the moments that meet a condition; return how many."""
-    kept.connection.execute(f"DELETE FROM moments WHERE NOT pending AND {where}", (value,))
-    return kept.connection.changes()
-
-
-def sweep_versions(kept: KeptVersions) -> None:
-    """Delete versions that no moment and no present file needs, and what only they needed."""
-    kept.connection.execute(
-        "DELETE FROM versions WHERE id NOT IN (SELECT version FROM files WHERE version IS NOT NULL"
-        " UNION SELECT before FROM changes WHERE before IS NOT NULL"
-        " UNION SELECT after FROM changes WHERE after IS NOT NULL)"
-    )
-    kept.connection.execute("DELETE FROM pieces WHERE id NOT IN (SELECT piece FROM version_pieces)")
-    kept.connection.execute("DELETE FROM files WHERE version IS NULL AND id NOT IN (SELECT file FROM changes)")
-
-
 # Words that are purged, in what is kept: find them, and cut them out of each version. The tool's own files stay.
 
 
@@ -783,8 +779,8 @@ def kept_contents(kept: KeptVersions) -> Iterator[KeptContent]:
         " WHERE NOT v.erased ORDER BY f.id, v.id"
     )
     for number, tool, digest, sealed, version, now in rows:
-        file = GuardedFile(tool, unseal_path(kept, digest, sealed))
-        yield KeptContent(number, file, version, version_content(kept, version), bool(now))
+        file = kept.unseal_file(tool, digest, sealed)
+        yield KeptContent(number, file, version, kept.version_content(version), bool(now))
 
 
 def cut_from_versions(
@@ -804,9 +800,9 @@ def cut_from_versions(
                 kept.connection.execute("UPDATE files SET version = NULL WHERE id = ?", (one.number,))
                 kept.connection.execute("DELETE FROM changes WHERE file = ?", (one.number,))
             elif (text := one.text) is None:
-                erase_version(kept, one.version)
+                kept.erase_version(one.version)
             else:
-                replace_version(kept, one.number, one.version, without(text).encode())
+                kept.replace_version(one.number, one.version, without(text).encode())
         kept.connection.execute("DELETE FROM moments WHERE id NOT IN (SELECT moment FROM changes)")
-        sweep_versions(kept)
+        kept.sweep_versions()
     kept.connection.execute("VACUUM")

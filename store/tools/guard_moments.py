@@ -1,42 +1,53 @@
-"""Moments: what changed together in the files of one tool, and which files those are."""
+"""Moments: what changed together in the files of one tool, shown and put back.
+
+Each restore is a moment too, and can be undone: of a moment, a file of it, or lines of it."""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from hashlib import sha256
 from typing import Any, NamedTuple
 
+import apsw
+
 from store.base.clock import format_local_time, from_ms, utc_now
-from store.base.errors import Busy, InvalidInput, NotFound
+from store.base.errors import Busy, Conflict, InvalidInput, NotFound
 from store.base.models import select_fields
 from store.config.configuration import Config
-from store.text.display import format_count
+from store.documents import files
+from store.documents.files import Unreadable
+from store.redaction import REDACTION_MARKER
+from store.redaction.redactor import find_secrets
+from store.text.display import format_count, home_path, visible
 from store.tools.guard_database import (
     DATABASE_ENDINGS,
+    GUARD_COPY_PREFIX,
     GUARDED_SUFFIX,
+    LARGEST_GUARDED_FILE,
     GuardedFile,
     KeptVersions,
+    PresentFile,
     UnreadableNow,
-    file_number,
     guarded_tool_title,
-    is_same_content,
-    keep_version,
-    kept_bytes,
     list_guarded_files,
     list_watched_folders,
     nearest_folder,
-    note_version,
     open_guard,
-    prune_versions,
+    open_image,
     read_guarded_file,
     stamp_guarded_file,
     tidy_guard_copies,
-    unseal_path,
 )
-from store.tools.source import DATABASE_PARTS, Machine, ReadTrouble, Troubles
+from store.tools.source import DATABASE_PARTS, FoundMemory, Machine, ReadTrouble, Troubles
+from store.tools.source_import import get_source
 
 # One look at all guarded files: what changed since the last one is kept, and told in moments.
 
@@ -76,22 +87,20 @@ class LookResult:
 
 
 class KnownFile(NamedTuple):
-    """What is known of a file: its number, the stamp and the version that were seen last."""
+    """What is known of a file: its number, the stamp and the version that were seen last; the number of a new file
+    is 0, and the version of one that is gone or new is None."""
 
     number: int
     file: GuardedFile
-    stamp: str
-    version: int | None
+    stamp: str = ""
+    version: int | None = None
 
 
 class FileDifference(NamedTuple):
-    """A file that is not as it was: `raw` is None where it is gone; `at` is when, in milliseconds."""
+    """A file that is not as it was: `found` is None where it is gone; `at` is when, in milliseconds."""
 
-    file: GuardedFile
-    known: KnownFile | None
-    raw: bytes | None
-    mode: int
-    stamp: str
+    known: KnownFile
+    found: PresentFile | None
     at: int
 
 
@@ -117,22 +126,23 @@ def look_with_guard(
     for path, file in wanted.items():
         if file.is_database and not databases:
             continue
+        known = seen.get(path) or KnownFile(0, file)
         try:
-            one = _find_difference(kept, file, seen.get(path), since, now)
+            one = _find_difference(kept, known, since, now)
         except UnreadableNow as error:
             found.troubles.append(ReadTrouble(path, 0, str(error)))
             continue
         if isinstance(one, FileDifference):
             differences.append(one)
         elif one:
-            touched.append((one, seen[path].number))
+            touched.append((one, known.number))
     with kept.connection:
         _store_differences(kept, found, differences)
         kept.connection.executemany("UPDATE files SET stamp = ? WHERE id = ?", touched)
         if databases:
             kept.set_value("looked", now)
-        found.dropped = prune_versions(kept, config["guard.days"], config["guard.megabytes"] << 20, now)
-        found.bytes = kept_bytes(kept)
+        found.dropped = kept.prune_versions(config["guard.days"], config["guard.megabytes"] << 20, now)
+        found.bytes = kept.count_bytes()
     if found.bytes > config["guard.megabytes"] << 20:
         says = (
             f"{found.bytes >> 20:,} MB are kept, more than guard.megabytes: the files of now and of the last day"
@@ -149,28 +159,25 @@ def known_files(kept: KeptVersions) -> dict[str, KnownFile]:
     for number, tool, digest, sealed, last, version in kept.query(
         "SELECT id, tool, digest, path, stamp, version FROM files"
     ):
-        path = unseal_path(kept, digest, sealed)
-        found[path] = KnownFile(number, GuardedFile(tool, path), last, version)
+        file = kept.unseal_file(tool, digest, sealed)
+        found[file.path] = KnownFile(number, file, last, version)
     return found
 
 
-def _find_difference(
-    kept: KeptVersions, file: GuardedFile, before: KnownFile | None, since: int, now: int
-) -> FileDifference | str:
+def _find_difference(kept: KeptVersions, known: KnownFile, since: int, now: int) -> FileDifference | str:
     """Return how a file differs from what is known of it; if it does not, its new stamp, empty where that is the same.
     Raise NotNow."""
-    seen = stamp_guarded_file(file)
-    if before is not None and before.version is not None and seen == before.stamp:
+    path, seen = known.file.path, stamp_guarded_file(known.file)
+    if known.version is not None and seen == known.stamp:
         return ""
-    found = read_guarded_file(file)
+    found = read_guarded_file(known.file)
     if found is None:
-        if before is None or before.version is None:
-            return ""
-        return FileDifference(file, before, None, 0, "", _removal_time(file.path, since, now))
-    if before is not None and is_same_content(kept, before.version, found.raw):
+        gone = known.version is not None
+        return FileDifference(known, None, _removal_time(path, since, now)) if gone else ""
+    if kept.is_same_content(known.version, found.raw):
         return found.stamp
-    at = int(os.lstat(file.path).st_mtime_ns) // 1_000_000 if seen else now
-    return FileDifference(file, before, found.raw, found.mode, found.stamp, at if since < at <= now else now)
+    at = os.lstat(path).st_mtime_ns // 1_000_000 if seen else now
+    return FileDifference(known, found, at if since < at <= now else now)
 
 
 def _removal_time(path: str, since: int, now: int) -> int:
@@ -185,15 +192,16 @@ def _removal_time(path: str, since: int, now: int) -> int:
 def _store_differences(kept: KeptVersions, found: LookResult, differences: Sequence[FileDifference]) -> None:
     """Store the new versions; unless it is the first look, also record them as changes of moments."""
     for one in sorted(differences, key=lambda one: one.at):
-        number = one.known.number if one.known else file_number(kept, one.file.tool, one.file.path)
-        before = one.known.version if one.known else None
-        after = None if one.raw is None else keep_version(kept, number, one.raw, one.mode)
-        note_version(kept, number, after, one.stamp)
+        known = one.known
+        number = known.number or kept.file_number(known.file.tool, known.file.path)
+        after = kept.keep_present(number, one.found) if one.found else None
+        if after is None:
+            kept.note_version(number, None, "")
         if not found.first:
-            moment = _find_moment(kept, one.file.tool, one.at)
+            moment = _find_moment(kept, known.file.tool, one.at)
             kept.connection.execute(
                 "INSERT INTO changes(moment, file, before, after, at) VALUES (?, ?, ?, ?, ?)",
-                (moment, number, before, after, one.at),
+                (moment, number, known.version, after, one.at),
             )
             if moment not in found.moments:
                 found.moments.append(moment)
@@ -202,7 +210,7 @@ def _store_differences(kept: KeptVersions, found: LookResult, differences: Seque
 def _find_moment(kept: KeptVersions, tool: str, at: int) -> int:
     """Return the moment that a change belongs to: the last one of its tool, if it was just before and nobody was told
     of it yet."""
-    last = kept.query_row(
+    last = kept.query_one(
         "SELECT id, first_at, last_at FROM moments WHERE tool = ? AND restores IS NULL AND id > ? ORDER BY id DESC"
         " LIMIT 1",
         (tool, kept.get_number("told")),
@@ -213,8 +221,8 @@ def _find_moment(kept: KeptVersions, tool: str, at: int) -> int:
             (at, at, last[0]),
         )
         return int(last[0])
-    kept.connection.execute("INSERT INTO moments(tool, first_at, last_at) VALUES (?, ?, ?)", (tool, at, at))
-    return kept.connection.last_insert_rowid()
+    new = "INSERT INTO moments(tool, first_at, last_at) VALUES (?, ?, ?) RETURNING id"
+    return int(kept.query_one(new, (tool, at, at)))
 
 
 def settle_restores(kept: KeptVersions, now: int) -> None:
@@ -227,15 +235,15 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
         )
         with kept.connection:
             for change, number, after, tool, digest, sealed in changes:
-                file = GuardedFile(tool, unseal_path(kept, digest, sealed))
+                file = kept.unseal_file(tool, digest, sealed)
                 found, done = None, False
                 try:
                     found = read_guarded_file(file)
-                    done = is_same_content(kept, after, found.raw if found else None)
+                    done = kept.is_same_content(after, found.raw if found else None)
                 except UnreadableNow:
                     pass  # the next look tells what became of it
                 if done:
-                    note_version(kept, number, after, found.stamp if found else "")
+                    kept.note_version(number, after, found.stamp if found else "")
                 else:
                     kept.connection.execute("DELETE FROM changes WHERE id = ?", (change,))
             kept.connection.execute(
@@ -254,7 +262,7 @@ def note_restored_database(kept: KeptVersions, moment: int, number: int, file: G
         return
     if found is not None:
         with kept.connection:
-            after = keep_version(kept, number, found.raw, found.mode)
+            after = kept.keep_version(number, found.raw, found.mode)
             kept.connection.execute(
                 "UPDATE changes SET after = ? WHERE moment = ? AND file = ?", (after, moment, number)
             )
@@ -373,7 +381,7 @@ def untold_moments(kept: KeptVersions) -> list[GuardMoment]:
 
 def get_moment(kept: KeptVersions, number: int) -> GuardMoment:
     """Return a moment. Raise NotFound."""
-    row = kept.query_row(f"{_SELECT_MOMENTS} WHERE id = ?", (number,))
+    row = kept.query_one(f"{_SELECT_MOMENTS} WHERE id = ?", (number,))
     if row is None:
         raise NotFound(f"There is no moment M#{number}.", "memoranda files versions shows those that are kept.")
     return _read_moment(kept, row)
@@ -381,27 +389,27 @@ def get_moment(kept: KeptVersions, number: int) -> GuardMoment:
 
 def find_last_restore(kept: KeptVersions) -> GuardMoment:
     """Return the last restore that was not taken back. Raise NotFound."""
-    row = kept.query_row(
+    number = kept.query_one(
         "SELECT id FROM moments m WHERE restores > 0 AND NOT pending"
         " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id)"
         " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.id = m.restores AND o.restores IS NOT NULL)"
         " ORDER BY id DESC LIMIT 1"
     )
-    if row is None:
+    if number is None:
         raise NotFound(
             "Nothing was put back, or all of it was undone.", "memoranda files versions shows what changed."
         )
-    return get_moment(kept, int(row[0]))
+    return get_moment(kept, number)
 
 
 def find_last_edit(kept: KeptVersions) -> GuardMoment | None:
     """Return the last change of a text that was not undone; None without one."""
-    row = kept.query_row(
+    number = kept.query_one(
         "SELECT id FROM moments m WHERE restores = ? AND NOT pending"
         " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id) ORDER BY id DESC LIMIT 1",
         (TEXT_EDIT,),
     )
-    return get_moment(kept, int(row[0])) if row else None
+    return get_moment(kept, number) if number else None
 
 
 def find_changes(moment: GuardMoment, name: str) -> list[GuardedChange]:
@@ -439,11 +447,428 @@ def _read_moment(kept: KeptVersions, row: tuple[Any, ...]) -> GuardMoment:
         (row[0],),
     ):
         earlier = found.get(number)
-        file = earlier.file if earlier else GuardedFile(tool, unseal_path(kept, digest, sealed))
+        file = earlier.file if earlier else kept.unseal_file(tool, digest, sealed)
         found[number] = GuardedChange(number, file, earlier.before if earlier else before, after)
-    files = sorted(found.values(), key=lambda one: (EFFECT_ORDER.index(one.effect), one.file.path))
+    changes = sorted(found.values(), key=lambda one: (EFFECT_ORDER.index(one.effect), one.file.path))
     number, tool, first, last, restores = row
-    return GuardMoment(number, tool, first, last, restores, tuple(files))
+    return GuardMoment(number, tool, first, last, restores, tuple(changes))
+
+
+# What a person sees of a change: lines with their numbers, and no secret.
+
+DIFF_CONTEXT_LINES = 3  # lines around a change
+ERASED_LINE = "(this version was erased with what was purged)"
+LONGEST_DIFF = 20_000  # lines that are compared line by line
+
+
+class DiffLine(NamedTuple):
+    """A line of a difference: its `sign` ("-", "+", " " or "…" for lines left out), the number that it has `before`, 0
+    where it was not there, and its text."""
+
+    sign: str
+    before: int
+    text: str
+
+
+class ShownChange(NamedTuple):
+    """What becomes of a file, and the lines that differ."""
+
+    path: str
+    effect: str
+    difference: Sequence[DiffLine]
+
+    def describe(self, says: str = "") -> list[str]:
+        """Return the file, what becomes of it as it `says`, and the lines that differ."""
+        lines = [
+            "       …" if one.sign == "…" else f"  {one.sign} {one.before or '':>4} {visible(one.text)}".rstrip()
+            for one in self.difference
+        ]
+        return [f"{home_path(self.path)}  {says}{self.effect}", *lines]
+
+    def as_dict(self) -> dict[str, object]:
+        return {"path": self.path, "change": self.effect, "lines": list(map(list, self.difference))}
+
+
+def preview_changes(several: Sequence[ShownChange]) -> list[str]:
+    """Return what would become of files, each with an empty line after it."""
+    return [line for one in several for line in (*one.describe("would be "), "")]
+
+
+def show_change(kept: KeptVersions, one: GuardedChange) -> ShownChange:
+    """Return what became of a file, with what differs between its versions before and after."""
+    before, after = (version_lines(kept, one.file, at) for at in (one.before, one.after))
+    return ShownChange(one.file.path, one.effect, compare_lines(before, after))
+
+
+def version_lines(kept: KeptVersions, file: GuardedFile, version: int | None) -> list[str]:
+    """Return the lines of a version without secrets; of a database the lines of its memories. No version has no
+    lines."""
+    if version is None:
+        return []
+    return [ERASED_LINE] if kept.is_version_erased(version) else content_lines(file, kept.version_content(version))
+
+
+def content_lines(file: GuardedFile, raw: bytes) -> list[str]:
+    """Return the lines of a file's content without secrets; of a database the lines of its memories."""
+    if file.is_database:
+        return _lines_without_secrets("\n".join(_database_lines(file, raw)))
+    try:
+        return _lines_without_secrets(files.decode_text(raw)[0])
+    except Unreadable:
+        return [f"{len(raw):,} bytes that are no text"]
+
+
+def compare_lines(
+    before: Sequence[str], after: Sequence[str], context: int = DIFF_CONTEXT_LINES
+) -> list[DiffLine]:
+    """Return what differs, with `context` lines around it."""
+    found: list[DiffLine] = []
+    if max(len(before), len(after)) > LONGEST_DIFF:
+        kept, new = set(before), set(after)
+        found = [DiffLine("-", number, line) for number, line in enumerate(before, 1) if line not in new]
+        return [*found, *(DiffLine("+", 0, line) for line in after if line not in kept)]
+    last = 0
+    for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(context):
+        if group[0][1] > last:
+            found.append(DiffLine("…", 0, ""))
+        last = group[-1][2]
+        for kind, first, end, start, stop in group:
+            if kind == "equal":
+                found += [DiffLine(" ", number + 1, before[number]) for number in range(first, end)]
+                continue
+            found += [DiffLine("-", number + 1, before[number]) for number in range(first, end)]
+            found += [DiffLine("+", 0, line) for line in after[start:stop]]
+    if found and last < len(before):
+        found.append(DiffLine("…", 0, ""))
+    return found
+
+
+def _lines_without_secrets(text: str) -> list[str]:
+    """Return the lines of a text with each secret replaced; there are as many as before."""
+    parts, last = [], 0
+    for cut in find_secrets(text):
+        parts += [
+            text[last : cut.start],
+            f"{REDACTION_MARKER}{cut.label}]",
+            "\n" * text.count("\n", cut.start, cut.end),
+        ]
+        last = cut.end
+    lines = "".join([*parts, text[last:]]).split("\n")
+    return [line.removesuffix("\r") for line in (lines[:-1] if not lines[-1] else lines)]
+
+
+def _database_lines(file: GuardedFile, raw: bytes) -> Iterator[str]:
+    """Yield the lines of the memories in a database, as the tool's reader reads them."""
+    with tempfile.TemporaryDirectory(prefix=GUARD_COPY_PREFIX, ignore_cleanup_errors=True) as folder:
+        path = os.path.join(folder, os.path.basename(file.path))
+        with open(path, "xb") as copy:
+            copy.write(raw)
+        for one in get_source(file.tool).read(path, []):
+            if isinstance(one, FoundMemory):
+                chosen = f"\n{one.decision.chosen}" if one.decision else ""
+                yield from f"{one.id or one.line}: {one.text}{chosen}".split("\n")
+
+
+# Put bytes where a guarded file is, if it still has those that a person was shown: the last step of a restore.
+
+DATABASE_LOCKED = "it is locked: its tool is at work"
+LOOK_AGAIN = "Nothing of it was changed. Look again: memoranda files keep"
+LOG_ENDINGS = ("-wal", "-journal")
+
+
+def swap_content(file: GuardedFile, shown: bytes | None, wanted: bytes | None, mode: int) -> None:
+    """Replace the content `shown` of a file by the one that is `wanted`; None is no file. Raise Conflict where it has
+    another one by now, or cannot be written; it is then unchanged."""
+    folder, name = os.path.split(file.path)
+    try:
+        if os.path.realpath(folder) != folder:
+            raise Unreadable("a folder on the way to it is a symbolic link now")
+        if file.is_database and shown is not None and wanted is not None and _is_readable_database(file.path):
+            _copy_into_database(file, shown, wanted)
+            return
+        if file.is_database and (left := [end for end in LOG_ENDINGS if os.path.lexists(file.path + end)]):
+            raise Unreadable(f"its {left[0]} is still there, and belongs to other content")
+        place = files.DocumentPath(folder, (name,), file.path)
+        if wanted is None and shown is not None:
+            files.remove_file(place, sha256(shown).digest(), LARGEST_GUARDED_FILE)
+        elif shown is None and wanted is not None:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            files.create_file(place, wanted, mode)
+        elif shown is not None and wanted is not None:
+            files.replace_file(place, sha256(shown).digest(), wanted, max(LARGEST_GUARDED_FILE, len(shown)))
+    except OSError as error:
+        raise unchanged_error(file, (error.strerror or type(error).__name__).lower()) from None
+    except Unreadable as error:
+        raise unchanged_error(file, str(error)) from None
+
+
+def unchanged_error(file: GuardedFile, why: str) -> Conflict:
+    """Return the error that says why a file was not changed."""
+    return Conflict(f"{file.path} was not changed: {why}.", LOOK_AGAIN)
+
+
+def _is_readable_database(path: str) -> bool:
+    """Tell whether SQLite can read a file; a damaged database is replaced like any other file."""
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        try:
+            connection.pragma("schema_version")
+        except (apsw.NotADBError, apsw.CorruptError):
+            return False
+        except apsw.Error:
+            pass  # locked, which is told below
+    return True
+
+
+def _copy_into_database(file: GuardedFile, shown: bytes, wanted: bytes) -> None:
+    """Copy the pages of a kept version into a database, in one transaction of SQLite: programs that have it open see
+    the one or the other. Raise Unreadable."""
+    try:
+        with (
+            closing(apsw.Connection(file.path, flags=apsw.SQLITE_OPEN_READWRITE)) as target,
+            closing(open_image(wanted)) as source,
+        ):
+            target.set_busy_timeout(0)
+            target.execute("BEGIN EXCLUSIVE")
+            # not by a handle of ours: closing one would drop SQLite's locks
+            found = target.serialize("main")
+            target.execute("ROLLBACK")
+            if found != shown:
+                raise Unreadable(files.CHANGED_MEANWHILE)
+            with target.backup("main", source, "main") as copying:
+                copying.step()
+                if not copying.done:
+                    raise Unreadable(DATABASE_LOCKED)
+    except (apsw.BusyError, apsw.LockedError):
+        raise Unreadable(DATABASE_LOCKED) from None
+    except apsw.Error as error:
+        raise Unreadable(f"SQLite refused ({type(error).__name__})") from None
+
+
+_TARGET = re.compile(r"(?P<name>.+):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?")
+# since the last change of a file, before it is replaced
+RESTORE_QUIET_MS = 2_000
+
+
+class FileRestore(NamedTuple):
+    """One file of a plan: the version `shown`, which it has now, and `wanted`, what it becomes; None is no file.
+    `again` is whether it changed after the moment that is put back, `difference` what would change."""
+
+    change: GuardedChange
+    shown: int | None
+    wanted: bytes | None
+    again: bool
+    difference: tuple[DiffLine, ...]
+
+    @property
+    def effect(self) -> str:
+        """What becomes of the file: removed, put back or rewritten."""
+        return "removed" if self.wanted is None else "put back" if self.shown is None else "rewritten"
+
+    def show(self, effect: str = "") -> ShownChange:
+        """Return what would become of the file, or, where it is another, the `effect`."""
+        return ShownChange(self.change.file.path, effect or self.effect, self.difference)
+
+
+class GuardRestorePlan(NamedTuple):
+    """What a restore would do; `stay` are files that it leaves as they are, each with the reason."""
+
+    moment: GuardMoment
+    files: tuple[FileRestore, ...]
+    stay: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stay_lines(self) -> list[str]:
+        """Why each file that stays does."""
+        return [f"{home_path(path)} stays: {why}." for path, why in self.stay]
+
+    def preview(self) -> list[str]:
+        """Return what would become of the files, and which stay."""
+        again = f", which changed again after {self.moment.name}"
+        shown = [one.show(f"{one.effect}{again if one.again else ''}") for one in self.files]
+        return [*preview_changes(shown), *self.stay_lines]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "moment": self.moment.name,
+            "restored": None,
+            "files": [one.show().as_dict() | {"again": one.again} for one in self.files],
+            "stay": [{"path": path, "why": why} for path, why in self.stay],
+        }
+
+
+class RestoredLines(NamedTuple):
+    """Lines of a file as it was before a moment, counted from 1."""
+
+    first: int
+    last: int
+
+
+def parse_restore_target(text: str) -> tuple[str, RestoredLines | None]:
+    """Parse `FILE`, `FILE:3` or `FILE:3-8` to a name and lines."""
+    found = _TARGET.fullmatch(text)
+    if found is None:
+        return text, None
+    return found["name"], RestoredLines(int(found["first"]), int(found["last"] or found["first"]))
+
+
+def plan_guard_restore(
+    config: Config,
+    machine: Machine,
+    now: int,
+    number: int | None = None,
+    name: str = "",
+    lines: RestoredLines | None = None,
+    context: int = DIFF_CONTEXT_LINES,
+) -> GuardRestorePlan:
+    """Return what puts back a moment, or only the file of it that is called `name`, or only `lines` of that; without a
+    number what undoes the last restore. Differences have `context` lines around them. All files are looked at first, so
+    that what is there now is kept. Raise NotFound, InvalidInput."""
+    with open_guard(config) as kept:
+        settle_restores(kept, now)
+        look_with_guard(kept, config, machine, now)
+        moment = find_last_restore(kept) if number is None else get_moment(kept, number)
+        chosen = find_changes(moment, name)
+        found, stay = list[FileRestore](), list[tuple[str, str]]()
+        for one in chosen:
+            shown = kept.current_version(one.number)
+            if one.file.is_database and one.before is None and shown is not None:
+                stay.append((one.file.path, "a database is never deleted"))
+                continue
+            if not name and any(
+                version is not None and kept.is_version_erased(version) for version in (one.before, shown)
+            ):
+                stay.append((one.file.path, "its version was erased with what was purged"))
+                continue
+            put = _plan_file(kept, one, shown, lines, context)
+            if put is not None:
+                found.append(put)
+        return GuardRestorePlan(moment, tuple(found), tuple(stay))
+
+
+def run_guard_restore(config: Config, machine: Machine, now: int, chosen: GuardRestorePlan) -> int:
+    """Do what a plan says; return the number of the moment that it is. Raise Conflict where a file is not as it was
+    shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
+    with open_guard(config) as kept:
+        settle_restores(kept, now)
+        look_with_guard(kept, config, machine, now, any(one.change.file.is_database for one in chosen.files))
+        for one in chosen.files:
+            if kept.current_version(one.change.number) != one.shown:
+                raise unchanged_error(one.change.file, "it changed since it was shown")
+        for one in chosen.files:
+            require_quiet_file(kept, one.change.file.path, now)
+        moment = _begin_plan(kept, chosen, now)
+        done = 0
+        try:
+            for one in chosen.files:
+                before = None if one.shown is None else kept.version_content(one.shown)
+                swap_content(one.change.file, before, one.wanted, kept.version_mode(one.change.before))
+                done += 1
+                if one.change.file.is_database:
+                    note_restored_database(kept, moment, one.change.number, one.change.file)
+        except Conflict as error:
+            if done:
+                undo = (
+                    "memoranda files undo" if chosen.moment.number == TEXT_EDIT else "memoranda files undo restore"
+                )
+                error.next = f"{done} of {len(chosen.files)} files are changed; {undo} takes that back."
+            raise
+        finally:
+            end_guard_restore(kept, moment, now)
+        return moment
+
+
+def _plan_file(
+    kept: KeptVersions, one: GuardedChange, shown: int | None, lines: RestoredLines | None, context: int
+) -> FileRestore | None:
+    """Return how one file is put back; None if it is as it was."""
+    before = None if one.before is None else kept.version_content(one.before)
+    now = None if shown is None else kept.version_content(shown)
+    wanted = before
+    if lines is not None:
+        if one.file.is_database:
+            raise InvalidInput("A database has no lines.", "Put the whole file back.")
+        if before is None:
+            raise NotFound("The file was not there before.", "Put the moment back without a line: it goes again.")
+        wanted = put_back_lines(before, now or b"", lines)
+    if wanted == now:
+        return None
+    difference = compare_lines(
+        version_lines(kept, one.file, shown),
+        [] if wanted is None else content_lines(one.file, wanted),
+        context,
+    )
+    return FileRestore(one, shown, wanted, shown != one.after, tuple(difference))
+
+
+def put_back_lines(before: bytes, now: bytes, lines: RestoredLines) -> bytes:
+    """Return the content `now` with these lines of the one `before`, where they were. A line that was reworded is
+    replaced, if it is clear by which; else the new ones stay beside it. Raise InvalidInput."""
+    old, new = before.split(b"\n"), now.split(b"\n")
+    last = len(old) - (not old[-1])
+    if not 1 <= lines.first <= lines.last <= last:
+        raise InvalidInput(f"The file had {last:,} lines before.", "memoranda files versions numbers them.")
+    if max(len(old), len(new)) > LONGEST_DIFF:
+        raise InvalidInput("The file is too long to tell where a line was.", "Put the whole file back.")
+    wanted = range(lines.first - 1, lines.last)
+    result: list[bytes] = []
+    for kind, first, end, start, stop in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "replace" and end - first == stop - start:
+            result += [old[at] if at in wanted else new[start + at - first] for at in range(first, end)]
+            continue
+        if kind in ("delete", "replace"):
+            result += [old[at] for at in range(first, end) if at in wanted]
+        if kind != "delete":
+            result += new[start:stop]
+    return b"\n".join(result)
+
+
+def _begin_plan(kept: KeptVersions, chosen: GuardRestorePlan, now: int) -> int:
+    """Keep the versions that a plan needs, and note that it begins; return the moment's number."""
+    changes = list[tuple[int, int | None, int | None]]()
+    with kept.connection:
+        for one in chosen.files:
+            number, mode = one.change.number, kept.version_mode(one.change.before)
+            after = None if one.wanted is None else kept.keep_version(number, one.wanted, mode)
+            changes.append((number, one.shown, after))
+    return begin_guard_restore(kept, chosen.moment.tool, now, chosen.moment.number, changes)
+
+
+def begin_guard_restore(
+    kept: KeptVersions, tool: str, now: int, restores: int, changes: Sequence[tuple[int, int | None, int | None]]
+) -> int:
+    """Note what is about to be done, with all that it needs, before a file is touched; return the moment's number. A
+    change is the number of a file, its version before and after."""
+    with kept.connection:
+        moment: int = kept.query_one(
+            "INSERT INTO moments(tool, first_at, last_at, restores, pending) VALUES (?, ?, ?, ?, 1) RETURNING id",
+            (tool, now, now, restores),
+        )
+        kept.connection.executemany(
+            "INSERT INTO changes(moment, file, before, after, at) VALUES (?, ?, ?, ?, ?)",
+            [(moment, number, before, after, now) for number, before, after in changes],
+        )
+    return moment
+
+
+def end_guard_restore(kept: KeptVersions, moment: int, now: int) -> None:
+    """Note what became of a moment that was begun: files changed now were changed by us, and the person was told."""
+    settle_restores(kept, now)
+    kept.set_value("restored", current_ms())
+    kept.set_value("told", max(moment, kept.get_number("told")))
+
+
+def require_quiet_file(kept: KeptVersions, path: str, now: int) -> None:
+    """Raise Conflict for a file that, or where it is gone whose folder, was changed less than two seconds ago, and not
+    by us."""
+    try:
+        at = os.lstat(path if os.path.lexists(path) else os.path.dirname(path)).st_mtime_ns // 1_000_000
+    except OSError:
+        return
+    if abs(now - at) < RESTORE_QUIET_MS and at > kept.get_number("restored"):
+        raise Conflict(
+            f"{path} was changed less than {RESTORE_QUIET_MS // 1000} seconds ago.",
+            "Its tool may be at work: wait a moment, then say it again.",
+        )
 
 
 # Look whenever a guarded file changes. Only folders are watched, one by one: a whole tree would lead through links.

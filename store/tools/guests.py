@@ -31,36 +31,23 @@ from store.tools.guard_database import (
     GUARDED_SUFFIX,
     GuardedFile,
     KeptVersions,
-    PresentFile,
     UnreadableNow,
-    file_number,
-    keep_version,
     list_guarded_files,
-    note_version,
     open_guard,
+    open_image,
     read_guarded_file,
-    version_content,
 )
 from store.tools.guard_moments import (
     TEXT_EDIT,
-    GuardedChange,
-    GuardMoment,
-    find_last_edit,
-    look_with_guard,
-    settle_restores,
-)
-from store.tools.guard_restoring import (
     DiffLine,
     FileRestore,
+    GuardedChange,
+    GuardMoment,
     GuardRestorePlan,
     ShownChange,
-    begin_guard_restore,
     compare_lines,
     content_lines,
-    end_guard_restore,
-    plan_guard_restore,
-    require_quiet_file,
-    run_guard_restore,
+    settle_restores,
     unchanged_error,
 )
 from store.tools.memory_readers import (
@@ -256,9 +243,7 @@ def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
 
 def _observation_values(raw: bytes) -> dict[int, tuple[str | None, str | None]]:
     """Return the text and the deletion time of each observation."""
-    with closing(apsw.Connection(":memory:")) as connection:
-        # its log is folded in
-        connection.deserialize("main", raw[:18] + b"\1\1" + raw[20:])
+    with closing(open_image(raw)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         rows = connection.execute(f"SELECT id, {TEXT_COLUMN}, {DELETED_COLUMN} FROM observations")
         return {row: (text, deleted) for row, text, deleted in rows}
@@ -696,17 +681,17 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
         raise nothing
     with open_guard(config) as kept:
         settle_restores(kept, now)
-        moment = find_last_edit(kept)
+        moment = guard_moments.find_last_edit(kept)
         if moment is None:
             raise nothing
         first = moment.files[0]
         if first.file.is_database and first.before is not None and first.after is not None:
-            cells = cells_to_undo(version_content(kept, first.before), version_content(kept, first.after))
+            cells = cells_to_undo(kept.version_content(first.before), kept.version_content(first.after))
             if not cells:
                 raise nothing
             put = FileRestore(first, first.after, None, False, _compare_cells(cells))
             return GuestPlan((put,), cells, moment.number)
-    plan = plan_guard_restore(config, machine, now, moment.number, context=GUEST_CONTEXT_LINES)
+    plan = guard_moments.plan_guard_restore(config, machine, now, moment.number, context=GUEST_CONTEXT_LINES)
     if again := [one for one in plan.files if one.again]:
         raise Conflict(
             f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
@@ -724,7 +709,7 @@ def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) 
         raise InvalidInput("Nothing would be changed.", "A database is changed a column at a time.")
     tool = plan.files[0].change.file.tool
     moment = GuardMoment(plan.undoes or TEXT_EDIT, tool, now, now, None, ())
-    return run_guard_restore(config, machine, now, GuardRestorePlan(moment, plan.files))
+    return guard_moments.run_guard_restore(config, machine, now, GuardRestorePlan(moment, plan.files))
 
 
 # files
@@ -737,7 +722,7 @@ def _plan_in_files(
     file = GuardedFile(one.tool, one.path)
     with open_guard(config) as kept:
         settle_restores(kept, now)
-        found, shown = _back_up(kept, config, machine, now, file)
+        found = _back_up(kept, config, machine, now, file)
         try:
             texts = read_markdown_texts(one.tool, one.path, found.raw)
         except NotEditable as error:
@@ -746,7 +731,7 @@ def _plan_in_files(
         if here is None:
             raise unchanged_error(file, "the text changed since it was shown")
         wanted = changed(found.raw, here)
-        files = [_plan_file_change(kept, file, shown, found.raw, wanted)]
+        files = [_plan_file_change(file, found, wanted)]
         if wanted is None and one.tool == "claude-code":
             files += _plan_index_removal(kept, config, machine, now, one.path)
         return GuestPlan(tuple(files))
@@ -761,18 +746,24 @@ def _plan_index_removal(
     if index not in list_guest_files(machine, (index.tool,)):
         return []
     try:
-        found, shown = _back_up(kept, config, machine, now, index)
+        found = _back_up(kept, config, machine, now, index)
         wanted = remove_index_link(found.raw, name)
     except (Conflict, NotEditable):
         return []  # the line stays, and leads nowhere; the scan says so
-    return [_plan_file_change(kept, index, shown, found.raw, wanted)] if wanted != found.raw else []
+    return [_plan_file_change(index, found, wanted)] if wanted != found.raw else []
 
 
-def _back_up(
-    kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
-) -> tuple[PresentFile, int]:
-    """Keep what a file has now; return it and its version. Raise Conflict."""
-    look_with_guard(kept, config, machine, now, databases=file.is_database)
+class _BackedUp(NamedTuple):
+    """What a file has now: its number and the version are those of guard."""
+
+    number: int
+    version: int
+    raw: bytes
+
+
+def _back_up(kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile) -> _BackedUp:
+    """Keep what a file has now, and return it. Raise Conflict."""
+    guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
     try:
         found = read_guarded_file(file)
     except UnreadableNow as error:
@@ -780,21 +771,17 @@ def _back_up(
     if found is None:
         raise unchanged_error(file, "it is gone")
     with kept.connection:
-        number = file_number(kept, file.tool, file.path)
-        version = keep_version(kept, number, found.raw, found.mode)
-        note_version(kept, number, version, found.stamp)
-    return found, version
+        number = kept.file_number(file.tool, file.path)
+        version = kept.keep_present(number, found)
+    return _BackedUp(number, version, found.raw)
 
 
-def _plan_file_change(
-    kept: KeptVersions, file: GuardedFile, shown: int, raw: bytes, wanted: bytes | None
-) -> FileRestore:
+def _plan_file_change(file: GuardedFile, now: _BackedUp, wanted: bytes | None) -> FileRestore:
     """Return the plan for one file: its version, and what it becomes."""
-    number = file_number(kept, file.tool, file.path)
-    difference = compare_lines(
-        content_lines(file, raw), [] if wanted is None else content_lines(file, wanted), GUEST_CONTEXT_LINES
-    )
-    return FileRestore(GuardedChange(number, file, shown, shown), shown, wanted, False, tuple(difference))
+    lines = [] if wanted is None else content_lines(file, wanted)
+    difference = compare_lines(content_lines(file, now.raw), lines, GUEST_CONTEXT_LINES)
+    change = GuardedChange(now.number, file, now.version, now.version)
+    return FileRestore(change, now.version, wanted, False, tuple(difference))
 
 
 # the database
@@ -831,15 +818,15 @@ def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) 
     file = plan.files[0].change.file
     with open_guard(config) as kept:
         settle_restores(kept, now)
-        require_quiet_file(kept, file.path, now)
-        _, before = _back_up(kept, config, machine, now, file)
-        number = file_number(kept, file.tool, file.path)
-        moment = begin_guard_restore(kept, file.tool, now, plan.undoes or TEXT_EDIT, [(number, before, None)])
+        guard_moments.require_quiet_file(kept, file.path, now)
+        here = _back_up(kept, config, machine, now, file)
+        changes = [(here.number, here.version, None)]
+        moment = guard_moments.begin_guard_restore(kept, file.tool, now, plan.undoes or TEXT_EDIT, changes)
         try:
             write_engram_cells(file.path, plan.cells)
-            guard_moments.note_restored_database(kept, moment, number, file)
+            guard_moments.note_restored_database(kept, moment, here.number, file)
         except NotEditable as error:
             raise unchanged_error(file, str(error)) from None
         finally:
-            end_guard_restore(kept, moment, now)
+            guard_moments.end_guard_restore(kept, moment, now)
         return moment

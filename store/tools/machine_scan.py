@@ -596,19 +596,11 @@ def _scan_tool(
                 said.add(one.session)
                 if search:
                     count_turn_secrets(one, told)
-    report.kept.setdefault(name, []).extend(
-        (
-            *(
-                ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS])
-                for one in memories
-            ),
-            *(ScanFinding(KEPT_DOCUMENT, path, 1, "") for path in sorted(documents)),
-            *(
-                ScanFinding(KEPT_CONVERSATION, path, 1, "")
-                for path in sorted(files, key=_change_time, reverse=True)
-            ),
-        )
-    )
+    recent_first = sorted(files, key=_change_time, reverse=True)
+    kept = report.kept.setdefault(name, [])
+    kept += [ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]
+    kept += [ScanFinding(KEPT_DOCUMENT, path, 1, "") for path in sorted(documents)]
+    kept += [ScanFinding(KEPT_CONVERSATION, path, 1, "") for path in recent_first]
     dated = sorted(one.created for one in memories if one.created)
     border = days_before(now, OLD_DAYS)
     report.troubles += troubles

@@ -8,6 +8,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -436,24 +437,19 @@ def read_database(
 ) -> Iterator[Item]:
     """Yield what `read` reads of a copy of the database at a path. What cannot be opened, or read to its end, is a
     trouble."""
-    folder = tempfile.mkdtemp(prefix=COPY_FOLDER_PREFIX)
-    connection = None
-    try:
-        connection = apsw.Connection(copy_database(path, folder))
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-        database = CopiedDatabase(connection)
-        yield from read(path, database)
-        if not database.asked & database.tables:
-            troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
-    except (UnreadableDatabase, apsw.Error, OSError) as error:
-        troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
-    finally:
-        if connection is not None:
-            connection.close()
-        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=COPY_FOLDER_PREFIX, ignore_cleanup_errors=True) as folder:
+        try:
+            with closing(apsw.Connection(copy_database(path, folder))) as connection:
+                connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+                connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+                connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+                connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+                database = CopiedDatabase(connection)
+                yield from read(path, database)
+            if not database.asked & database.tables:
+                troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
+        except (UnreadableDatabase, apsw.Error, OSError) as error:
+            troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
 
 
 def describe_read_error(error: Exception) -> str:

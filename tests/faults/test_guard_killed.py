@@ -25,13 +25,13 @@ for name in ("rename", "link", "unlink", "fsync"):
         return real(*words, **more)
     setattr(os, name, counted)
 
-from store.tools import guard_restoring
+from store.tools import guard_moments
 from store.tools.source import Machine
 
 machine = Machine(folder)
-plan = guard_restoring.plan_guard_restore(settings, machine, now, 1)
+plan = guard_moments.plan_guard_restore(settings, machine, now, 1)
 counting = True
-guard_restoring.run_guard_restore(settings, machine, now, plan)
+guard_moments.run_guard_restore(settings, machine, now, plan)
 counting = False
 print(number - left)
 """

@@ -8,10 +8,9 @@ from typing import Any
 from support.samples import copied
 
 from store.base import state_files
-from store.tools import guard_database, guard_moments, guard_restoring
+from store.tools import guard_database, guard_moments
 from store.tools.guard_database import open_guard
-from store.tools.guard_moments import GuardMoment, LookResult
-from store.tools.guard_restoring import GuardRestorePlan
+from store.tools.guard_moments import GuardMoment, GuardRestorePlan, LookResult
 from store.tools.source import Machine
 
 SETTINGS: dict[str, Any] = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
@@ -61,12 +60,12 @@ class GuardedHome:
     def plan(self, number: int | None = None, name: str = "") -> GuardRestorePlan:
         """Plan a restore, a minute later; without a number the undo of the last one."""
         self.now += MINUTE
-        name, lines = guard_restoring.parse_restore_target(name)
+        name, lines = guard_moments.parse_restore_target(name)
         machine = Machine(str(self.folder))
-        return guard_restoring.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
+        return guard_moments.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
 
     def run(self, plan: GuardRestorePlan) -> int:
-        return guard_restoring.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
+        return guard_moments.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
 
     def restore(self, number: int | None = None, name: str = "") -> int:
         return self.run(self.plan(number, name))
@@ -87,8 +86,8 @@ class GuardedHome:
         with open_guard() as kept:
             lines = []
             for one in guard_moments.get_moment(kept, number).files:
-                before, after = (guard_restoring.version_lines(kept, one.file, v) for v in (one.before, one.after))
-                lines += [f"{one.sign}{one.before} {one.text}" for one in guard_restoring.compare_lines(before, after)]
+                before, after = (guard_moments.version_lines(kept, one.file, v) for v in (one.before, one.after))
+                lines += [f"{one.sign}{one.before} {one.text}" for one in guard_moments.compare_lines(before, after)]
             return lines
 
 

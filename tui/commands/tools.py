@@ -20,7 +20,7 @@ from tui.commands.call import Call, Interrupt, Outcome, Preview
 from tui.input.arguments import Shown, UsageError, require_text, verb
 
 try:
-    from store.tools import guard_moments, guard_restoring, guests, source_import, transcript_scan
+    from store.tools import guard_moments, guests, source_import, transcript_scan
     from store.tools.guard_database import delete_guard, open_guard
     from store.tools.machine_scan import scan_machine
     from store.tools.source import Machine
@@ -222,7 +222,7 @@ def _show_moment(name: str, file: str = "") -> Outcome:
     with open_guard() as kept:
         moment = guard_moments.get_moment(kept, guard_moments.parse_moment_number(name))
         changes = guard_moments.find_changes(moment, file)
-        found = [guard_restoring.show_change(kept, one) for one in changes]
+        found = [guard_moments.show_change(kept, one) for one in changes]
     lines = [moment.describe(), *(line for one in found for line in ("", *one.describe()))]
     return Outcome(lines=lines, data=lambda: moment.as_dict() | {"files": [one.as_dict() for one in found]})
 
@@ -230,8 +230,8 @@ def _show_moment(name: str, file: str = "") -> Outcome:
 def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) -> Outcome:
     """Put a moment back, or a file of it; without words undo the last restore."""
     number = guard_moments.parse_moment_number(words[0]) if words else None
-    target = guard_restoring.parse_restore_target("".join(words[1:]))
-    plan = guard_restoring.plan_guard_restore(*guard_of(call.location), number, *target)
+    target = guard_moments.parse_restore_target("".join(words[1:]))
+    plan = guard_moments.plan_guard_restore(*guard_of(call.location), number, *target)
     name, preview, data = plan.moment.name, plan.preview(), plan.as_dict()
     if dry_run or not plan.files:
         nothing = f"Nothing to put back: the files are as they were before {name}."
@@ -243,7 +243,7 @@ def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) 
         )
     many = format_count(len(plan.files), "file")
     call.agree(yes, f"Put back {many} to before {name}?" if words else f"Undo {name}, in {many}?", preview)
-    done = guard_restoring.run_guard_restore(*guard_of(call.location), plan)
+    done = guard_moments.run_guard_restore(*guard_of(call.location), plan)
     said = f"Put back {many} to before {name}" if words else f"Undid {name}"
     back = f"Take it back: memoranda files {'undo restore' if words else f'restore M#{done}'}"
     return Outcome(f"{said}: M#{done}.", lambda: data | {"restored": f"M#{done}"}, [*plan.stay_lines, back])
@@ -286,7 +286,7 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
         question, plan = plan_text(call.location, one, text)
         said = f"{'Deleted' if text is None else 'Corrected'} {one.short}"
     shown = plan.show_changes()
-    preview = guard_restoring.preview_changes(shown)
+    preview = guard_moments.preview_changes(shown)
     undoes = f"M#{plan.undoes}" if plan.undoes else None
     data = {"moment": None, "undoes": undoes, "files": [one.as_dict() for one in shown]}
     if dry_run:

@@ -21,7 +21,7 @@ from store.config.configuration import load_config
 from store.database.values import clean_text
 from store.memory import Memory
 from store.text.display import format_count, home_path, visible
-from store.tools import guard_moments, guard_restoring, guests, transcript_scan
+from store.tools import guard_moments, guests, transcript_scan
 from store.tools.guard_database import open_guard
 from store.tools.guard_moments import GuardedChange, GuardMoment
 from store.tools.guests import GuestText, cut_secrets
@@ -286,14 +286,14 @@ def describe_change(moment: GuardMoment, files: Sequence[GuardedChange]) -> list
     try:
         with open_guard() as kept:
             for one in files:
-                lines += difference_lines(guard_restoring.show_change(kept, one))
+                lines += difference_lines(guard_moments.show_change(kept, one))
     except MemorandaError as error:
         return [[(visible(str(error)), "warning")]]
     more = len(moment.files) - COMPARED_FILES if len(files) == COMPARED_FILES else 0
     return [*lines, [(f"… and {format_count(more, 'more file')}", "dim")]] if more else lines
 
 
-def difference_lines(change: guard_restoring.ShownChange, says: str = "") -> list[StyledLine]:
+def difference_lines(change: guard_moments.ShownChange, says: str = "") -> list[StyledLine]:
     """Return a file, what becomes of it as it `says`, and what differs in it."""
     shown = [
         [(f"{one.sign} {one.before or '':>4} {visible(one.text)}", DIFF_LOOKS[one.sign])]
@@ -402,14 +402,14 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     moment, file = things[0] if things else (None, None)
     number = moment.number if moment else None
     path = file.file.path if file else ""
-    plan = guard_restoring.plan_guard_restore(*guard_of(memory.location), number, path)
+    plan = guard_moments.plan_guard_restore(*guard_of(memory.location), number, path)
     before = f"before {plan.moment.name}"
     if not plan.files:
         raise Conflict(f"Nothing to put back: it is as it was {before}.", " ".join(plan.stay_lines))
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         some = tuple(one for one in plan.files if one.change.file.path in chosen)
-        done = guard_restoring.run_guard_restore(*guard_of(memory.location), plan._replace(files=some))
+        done = guard_moments.run_guard_restore(*guard_of(memory.location), plan._replace(files=some))
         return Done(f"Put {format_count(len(some), 'file')} back to {before}: M#{done}", select=(f"M#{done}", 0))
 
     lines = [_plan_line(one, one.effect, warned=one.again) for one in plan.files]
@@ -431,7 +431,7 @@ def _plan_for_text(title: str, plan: guests.GuestPlan, does: str, did: str) -> P
     return Plan(title, lines, do, does=does)
 
 
-def _plan_line(one: guard_restoring.FileRestore, effect: str, stays: str = "", warned: bool = False) -> PlanLine:
+def _plan_line(one: guard_moments.FileRestore, effect: str, stays: str = "", warned: bool = False) -> PlanLine:
     """Return what becomes of a file, with what would differ in it."""
     path = one.change.file.path
     name = home_path(path)

@@ -94,8 +94,8 @@ def test_every_version_is_kept_and_each_content_once(home: GuardedHome) -> None:
         home.write("b.md", text)
         home.look(30)
     with guard_database.open_guard() as kept:
-        assert kept.query_row("SELECT count(*) FROM versions") == (4,)
-        assert kept.query_row("SELECT count(*) FROM pieces") == (2,)
+        assert kept.query_one("SELECT count(*) FROM versions") == 4
+        assert kept.query_one("SELECT count(*) FROM pieces") == 2
 
 
 def test_a_large_database_keeps_only_what_changed_of_it(home: GuardedHome) -> None:

@@ -14,8 +14,8 @@ from support.tables import each
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.documents import files as atomic_write
-from store.tools import guard_restoring
-from store.tools.guard_restoring import RestoredLines, put_back_lines
+from store.tools import guard_moments
+from store.tools.guard_moments import RestoredLines, put_back_lines
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(night: GuardedHome, monkeypa
         (night.memory / "tides.md").write_text("It is there again.\n")
         real(*words)
 
-    monkeypatch.setattr(guard_restoring, "create_file", create)
+    monkeypatch.setattr(guard_moments.files, "create_file", create)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         night.run(plan)
     assert night.content()["tides.md"] == b"It is there again.\n"
@@ -180,7 +180,7 @@ def test_what_was_done_before_a_refusal_can_be_undone(night: GuardedHome, monkey
         (night.memory / "merged.md").write_text("Typed at the last moment.\n")
         real(*words)
 
-    monkeypatch.setattr(guard_restoring, "remove_file", remove)
+    monkeypatch.setattr(guard_moments.files, "remove_file", remove)
     with pytest.raises(Conflict, match=r"merged\.md was not changed") as error:
         night.run(plan)
     assert error.value.next.startswith("2 of 3 files are changed")
@@ -295,13 +295,13 @@ def test_a_database_that_was_written_since(home: GuardedHome, engram: Path) -> N
 
 
 def test_a_database_that_was_written_at_the_last_moment(home: GuardedHome, engram: Path, monkeypatch):
-    plan, real = home.plan(1), guard_restoring._is_readable_database
+    plan, real = home.plan(1), guard_moments._is_readable_database
 
     def opens(path: str) -> bool:
         add_memory(engram, "Last moment", "It goes on.")
         return real(path)
 
-    monkeypatch.setattr(guard_restoring, "_is_readable_database", opens)
+    monkeypatch.setattr(guard_moments, "_is_readable_database", opens)
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.run(plan)
     assert titles(engram)[-1] == "Last moment" and len([one for one in home.moments() if one.restores]) == 0

@@ -28,8 +28,8 @@ def test_what_is_older_than_its_days_goes(home: GuardedHome) -> None:
     assert [moment.number for moment in home.moments()] == [9, 8, 7, 6]
     with guard_database.open_guard() as kept:
         sql = "SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version"
-        assert kept.query_row(sql) == (2,)
-        assert kept.query_row("SELECT count(*) FROM versions") == (6,)  # of a.md four before, and what is there now
+        assert kept.query_one(sql) == 2
+        assert kept.query_one("SELECT count(*) FROM versions") == 6  # of a.md four before, and what is there now
         with pytest.raises(NotFound, match="There is no moment M#2"):
             guard_moments.get_moment(kept, 2)
     home.settings["guard.days"] = 0
@@ -71,8 +71,8 @@ def test_a_file_that_left_no_version_is_forgotten(home: GuardedHome) -> None:
     home.look(1)
     home.look(3 * DAY)
     with guard_database.open_guard() as kept:
-        assert kept.query_row("SELECT count(*) FROM files") == (1,)
-        assert kept.query_row("SELECT count(*) FROM pieces") == (1,)
+        assert kept.query_one("SELECT count(*) FROM files") == 1
+        assert kept.query_one("SELECT count(*) FROM pieces") == 1
 
 
 def test_an_empty_file_has_a_version(home: GuardedHome) -> None:
@@ -89,8 +89,8 @@ def test_a_version_in_pieces_is_put_together(home: GuardedHome) -> None:
     home.write("a.md", raw)
     home.look()
     with guard_database.open_guard() as kept:
-        assert kept.query_row("SELECT count(*) FROM version_pieces") == (4,)
-        assert guard_database.version_content(kept, 1) == raw
+        assert kept.query_one("SELECT count(*) FROM version_pieces") == 4
+        assert kept.version_content(1) == raw
 
 
 @each("text", ["", "M", "#", "M#x", "G#1", "M#1 ", "-1", "1.0", "²", "1" * 30])

@@ -8,7 +8,7 @@ import pytest
 from support.guests import GuestHome
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.tools import guard_database, guard_moments, guests
+from store.tools import guard_moments, guests
 from store.tools.guard_database import open_guard
 
 
@@ -82,7 +82,7 @@ def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
         (moment,) = guard_moments.recent_moments(kept, 9)
         assert moment.tool == "engram" and not moment.is_edit
         assert moment.files[0].before is not None
-        assert b"percebe" in guard_database.version_content(kept, moment.files[0].before)
+        assert b"percebe" in kept.version_content(moment.files[0].before)
     with pytest.raises(NotFound):
         home.undo()
     assert home.engram.exists()
