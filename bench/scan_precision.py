@@ -42,16 +42,7 @@ from store.tools.machine_scan import (
 from store.tools.memory_readers import parse_markdown_notes
 from store.tools.source import FoundMemory
 from store.tools.transcript_scan import (
-    CONTRADICTION,
-    CROSS_PROJECT,
     DAY_SECONDS,
-    DEAD_LINK,
-    DUPLICATE,
-    EXPIRING,
-    INSTRUCTION,
-    MISSING_FILE,
-    MISSING_SYMBOL,
-    SECRET,
     find_expiring,
 )
 
@@ -105,7 +96,7 @@ def _public(repositories: str, folder: str) -> Iterator[Row]:
     """Judge what is found in the bullets of each repository, and add it up."""
     labels = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
     found: dict[str, list[int]] = {
-        kind: [0, 0, 0, 0] for kind in (DUPLICATE, CONTRADICTION, MISSING_FILE, SECRET, INSTRUCTION)
+        kind: [0, 0, 0, 0] for kind in ("duplicate", "contradiction", "missing-file", "secret", "instruction")
     }
     for name, commit in sorted({(one["repository"], one["commit"]) for one in labels}):
         source, place = (
@@ -126,11 +117,11 @@ def _public(repositories: str, folder: str) -> Iterator[Row]:
             counts[3] += 1
         tree = git(place, "ls-tree", "-r", "--name-only", commit).split("\n")
         _, _, hits, right, there, labelled = referred("", [one.text for one in memories], place, set(tree))
-        found[MISSING_FILE] = [
-            sum(pair) for pair in zip(found[MISSING_FILE], (hits, right, there, labelled), strict=True)
+        found["missing-file"] = [
+            sum(pair) for pair in zip(found["missing-file"], (hits, right, there, labelled), strict=True)
         ]
         texts_found = _check_texts(memories)
-        for kind in (SECRET, INSTRUCTION):
+        for kind in ("secret", "instruction"):
             hits = [one for one in texts_found if one.kind == kind]
             found[kind][0] += len(hits)
             found[kind][1] += sum(judged.get((one.path, one.line, ""), False) for one in hits)
@@ -155,7 +146,7 @@ def _right(
     for one in find_memory_pairs(memories, {memory.path for memory in memories}):
         path, _, line = one.other.rpartition(":")
         same = texts[one.path, one.line] == texts[path, int(line)]
-        yield one.kind, one.kind == DUPLICATE and (same or judged.get((one.path, one.line, one.other), False))
+        yield one.kind, one.kind == "duplicate" and (same or judged.get((one.path, one.line, one.other), False))
 
 
 def _letters(text: str) -> str:
@@ -179,7 +170,7 @@ def _pairs() -> Iterator[Row]:
         ("the same, held out", HELD),
         ("by meaning, paraphrases, unrelated", rest),
     ):
-        for kind, label in ((DUPLICATE, "same"), (CONTRADICTION, "contradicts")):
+        for kind, label in (("duplicate", "same"), ("contradiction", "contradicts")):
             groups: list[Group] = [
                 ([one, other], {(0, 1)} if says == label else set()) for one, other, says, *_ in several
             ]
@@ -187,8 +178,8 @@ def _pairs() -> Iterator[Row]:
 
 
 def _groups() -> Iterator[Row]:
-    yield _grouped(DUPLICATE, "seeded, most of them only look like it", duplicates())
-    yield _grouped(CONTRADICTION, "seeded, most of them only look like it", contradictions())
+    yield _grouped("duplicate", "seeded, most of them only look like it", duplicates())
+    yield _grouped("contradiction", "seeded, most of them only look like it", contradictions())
 
 
 def _grouped(kind: str, data: str, groups: Iterable[Group]) -> Row:
@@ -241,7 +232,7 @@ def referred(data: str, texts: Sequence[str], place: str, tree: set[str]) -> Row
             there += gone
             found += hit
             right += hit and gone
-    return MISSING_FILE, data, found, right, there, labelled
+    return "missing-file", data, found, right, there, labelled
 
 
 # seeds
@@ -250,35 +241,35 @@ def referred(data: str, texts: Sequence[str], place: str, tree: set[str]) -> Row
 def _seeded(project: str, other: str) -> Iterator[Row]:
     def rate(kind: str, true: list[FoundMemory], false: list[FoundMemory]) -> Row:
         memories = [*true, *false]
-        if kind == MISSING_SYMBOL:
+        if kind == "missing-symbol":
             findings = find_missing_references(memories)
         else:
-            findings = _find_cross_project([], memories) if kind == CROSS_PROJECT else _check_texts(memories)
+            findings = _find_cross_project([], memories) if kind == "bleed" else _check_texts(memories)
         hits = {one.line for one in findings if one.kind == kind}
         right = len(hits & {one.line for one in true})
         return kind, "seeded, half of them only look like it", len(hits), right, len(true), len(memories)
 
     numbered = range(100)
     yield rate(
-        MISSING_SYMBOL,
+        "missing-symbol",
         [memory(f"Call `work_number_{n + 100}x()` first.", project, n + 1) for n in range(40)],
         [memory(f"Call `work_number_{n}x()` first.", project, n + 101) for n in numbered]
         + [memory(f"Call `library_call_{n}()` first.", project, n + 301) for n in range(60)],
     )
     yield rate(
-        SECRET,
+        "secret",
         [memory(f"The key is {_key(n)}, keep it.", project, n + 1) for n in numbered],
         [memory(f"The key {n} is in the vault, called AKIA-{n}; password rules are in docs.", project, n + 101)
          for n in numbered],
     )  # fmt: skip
     true, false = orders()
     yield rate(
-        INSTRUCTION,
+        "instruction",
         [memory(text, project, n + 1) for n, text in enumerate(true)],
         [memory(text, project, n + 1001) for n, text in enumerate(false)],
     )
     yield rate(
-        CROSS_PROJECT,
+        "bleed",
         [memory(f"The parser of {other}/app/f{n}.py is slow.", project, n + 1) for n in numbered],
         [memory(f"The parser of {project}/app/f{n}.py is slow, as {other}x/f{n}.py.", project, n + 101)
          for n in range(99)] + [memory("Here.", other, 999)],
@@ -297,7 +288,7 @@ def _dead(folder: str) -> Row:
     (place / "MEMORY.md").write_text("\n".join(lines), encoding="utf-8")
     hits = {one.line for one in _find_dead_links(str(place.parent))}
     right = len(hits & {number + 3 for number in range(0, 200, 2)})
-    return DEAD_LINK, "seeded, half of them lead to a file", len(hits), right, 100, 200
+    return "dead-link", "seeded, half of them lead to a file", len(hits), right, 100, 200
 
 
 def _deleted(folder: str) -> Row:
@@ -310,7 +301,7 @@ def _deleted(folder: str) -> Row:
         os.utime(path, (now - number * 46 / 200 * DAY_SECONDS - 60,) * 2)
     true = {f"s{number:03}.jsonl" for number in range(200) if 30 - (number * 46 / 200 + 60 / DAY_SECONDS) <= 7}
     hits = {os.path.basename(one.path) for one in find_expiring([str(place)], 30, now)}
-    return EXPIRING, "seeded, of all ages to 46 days", len(hits), len(hits & true), len(true), 200
+    return "expiring", "seeded, of all ages to 46 days", len(hits), len(hits & true), len(true), 200
 
 
 def memory(text: str, project: str = "", line: int = 1) -> FoundMemory:

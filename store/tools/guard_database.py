@@ -289,13 +289,6 @@ def _derive_key(key: bytes, purpose: bytes) -> bytes:
     )
 
 
-def create_guard_key(place: str, database: str) -> bytes:
-    """Create the key of a database and store it in a place of KEY_PLACES. Raise StorageError."""
-    key = os.urandom(GUARD_KEY_BYTES)
-    store_guard_key(place, database, key)
-    return key
-
-
 def read_guard_key(place: str, database: str) -> bytes:
     """Return the key of a database. Raise StorageError where it is gone."""
     try:
@@ -697,7 +690,9 @@ def _open_sealer(connection: apsw.Connection, path: str, config: Config | None) 
     if _is_empty(connection):
         if not wanted:
             raise nothing_kept_error()
-        sealer = Sealer(create_guard_key(wanted, path))
+        key = os.urandom(GUARD_KEY_BYTES)
+        store_guard_key(wanted, path, key)
+        sealer = Sealer(key)
         with connection:
             connection.execute(GUARD_SCHEMA)
             connection.pragma("application_id", GUARD_APPLICATION_ID)

@@ -261,7 +261,8 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 class _FileContent:
     """A file's bytes, and where its lines are: each begins at `starts`, its text ends at `stops`."""
 
-    def __init__(self, raw: bytes) -> None:
+    def __init__(self, raw: bytes, tool: str = "", path: str = "") -> None:
+        self.tool, self.path, self.name = tool, path, os.path.basename(path)
         if raw[:2] in _UTF16_MARKS:
             raise NotEditable("it is UTF-16, which only an editor can change here")
         try:
@@ -293,55 +294,50 @@ class _FileContent:
 
 def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
     """Return the texts of a file with these bytes. Raise NotEditable for what is no text in UTF-8."""
-    content = _FileContent(raw)
-    name = os.path.basename(path)
+    content = _FileContent(raw, tool, path)
     if tool == "claude-code":
-        found = _index_texts(content, path) if name == MEMORY_INDEX else _fact_text(content, path)
-    elif tool == "basic-memory":
-        found = _note_texts(content, path)
-    else:
-        found = (
-            _list_texts(content, path)
-            if name in OPENCLAW_LISTS
-            else _whole_text(content, "openclaw", path, name, "day")
-        )
-    return name_texts(found)
+        return name_texts(_index_texts(content) if content.name == MEMORY_INDEX else _fact_text(content))
+    if tool == "basic-memory":
+        return name_texts(_note_texts(content))
+    return name_texts(
+        _list_texts(content) if content.name in OPENCLAW_LISTS else _whole_text(content, content.name, "day")
+    )
 
 
-def _fact_text(content: _FileContent, path: str) -> Iterator[GuestText]:
+def _fact_text(content: _FileContent) -> Iterator[GuestText]:
     """Yield the body of a file of Claude Code as a text."""
-    title = text_in(content.head, "name") or os.path.basename(path)
+    title = text_in(content.head, "name") or content.name
     note = text_in(memory_metadata(content.head), "type")
-    yield from _whole_text(content, "claude-code", path, title, note)
+    yield from _whole_text(content, title, note)
 
 
-def _index_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+def _index_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the bullets of an index."""
     for bullet in content.find_bullets():
-        yield _bullet_text(content, "claude-code", path, bullet, MEMORY_INDEX, "index")
+        yield _bullet_text(content, bullet, MEMORY_INDEX, "index")
 
 
-def _note_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+def _note_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the observations of a note, and its body."""
-    title = text_in(content.head, "title") or os.path.basename(path).removesuffix(".md")
+    title = text_in(content.head, "title") or content.name.removesuffix(".md")
     for bullet in content.find_bullets():
         if found := OBSERVATION_BULLET.fullmatch(bullet.text):
-            yield _bullet_text(content, "basic-memory", path, bullet, title, found["category"].lower())
+            yield _bullet_text(content, bullet, title, found["category"].lower())
     if prose_paragraphs(content.body):
-        yield from _whole_text(content, "basic-memory", path, title, "note")
+        yield from _whole_text(content, title, "note")
 
 
-def _list_texts(content: _FileContent, path: str) -> Iterator[GuestText]:
+def _list_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the bullets of a list of OpenClaw, without placeholders."""
     for bullet in content.find_bullets():
         if is_placeholder(bullet):
             continue
         status = STATUS_MARK.search(bullet.above)
         note = status["status"] if status and status["status"] != "active" else ""
-        yield _bullet_text(content, "openclaw", path, bullet, bullet.heading or os.path.basename(path), note)
+        yield _bullet_text(content, bullet, bullet.heading or content.name, note)
 
 
-def _whole_text(content: _FileContent, tool: str, path: str, title: str, note: str) -> Iterator[GuestText]:
+def _whole_text(content: _FileContent, title: str, note: str) -> Iterator[GuestText]:
     """Yield the body of a file as one text."""
     above = content.above
     first = content.starts[above] if above < len(content.starts) else len(content.raw)
@@ -351,20 +347,19 @@ def _whole_text(content: _FileContent, tool: str, path: str, title: str, note: s
     blank = body[: len(body) - len(body.lstrip())]
     start = first + len(blank.encode())
     line = above + 1 + _unix_lines(blank).count("\n")
-    end = start + len(said.encode())
-    yield GuestText(
-        tool, path, line, _unix_lines(said), title, note, start, end, (0, len(content.raw)), whole=True
-    )
+    end, cut = start + len(said.encode()), (0, len(content.raw))
+    text = _unix_lines(said)
+    yield GuestText(content.tool, content.path, line, text, title, note, start, end, cut, whole=True)
 
 
-def _bullet_text(content: _FileContent, tool: str, path: str, bullet: Bullet, title: str, note: str) -> GuestText:
+def _bullet_text(content: _FileContent, bullet: Bullet, title: str, note: str) -> GuestText:
     """Return a bullet as a text with its place in the file."""
     first = content.starts[bullet.line - 1]
     marker = _BULLET_MARKER.match(content.line_text(bullet.line))
     start = first + len(marker[0].encode()) if marker else first
     end = content.starts[bullet.last - 1] + len(content.line_text(bullet.last).rstrip().encode())
     text = bullet.text
-    if tool == "basic-memory" and (observed := OBSERVATION_BULLET.fullmatch(text)):
+    if content.tool == "basic-memory" and (observed := OBSERVATION_BULLET.fullmatch(text)):
         ahead, said = text[: observed.start("text")], split_observation(observed["text"])[0]
         behind = observed["text"][len(said) :]
         if "\n" not in ahead + behind and content.raw[:end].endswith((said.split("\n")[-1] + behind).encode()):
@@ -376,7 +371,7 @@ def _bullet_text(content: _FileContent, tool: str, path: str, bullet: Bullet, ti
     spaces = [line[: len(line) - len(line.lstrip())] for line in rest if line.strip()]
     indent = min(spaces, key=len) if spaces else " " * len(marker[0] if marker else "- ")
     cut = (first, content.next_line_start(bullet.last))
-    return GuestText(tool, path, bullet.line, text, title, note, start, end, cut, indent=indent)
+    return GuestText(content.tool, content.path, bullet.line, text, title, note, start, end, cut, indent=indent)
 
 
 # changing

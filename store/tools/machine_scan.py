@@ -49,19 +49,8 @@ from store.tools.source import (
 )
 from store.tools.source_import import detect_sources, get_source
 from store.tools.transcript_scan import (
-    CONTRADICTION,
-    CROSS_PROJECT,
     DAY_SECONDS,
-    DEAD_LINK,
-    DUPLICATE,
-    INSTRUCTION,
-    KEPT_CONVERSATION,
-    KEPT_DOCUMENT,
-    KEPT_MEMORY,
-    MISSING_FILE,
-    MISSING_SYMBOL,
     OLD_DAYS,
-    SECRET,
     ContextLayer,
     ProjectStart,
     ScanFinding,
@@ -246,7 +235,7 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
     for place, memory in enumerate(memories):
         first = firsts.setdefault((texts[place].part.plain, memory.project), place)
         if first != place and (facts[place] or len(texts[place].part.words) > LONGEST_FIELD_VALUE):
-            found.append(_pair_finding(DUPLICATE, memories[first], memory, SAYS_SAME))
+            found.append(_pair_finding("duplicate", memories[first], memory, SAYS_SAME))
     different = list(firsts.values())
     for early, late in find_pairs_by_words([texts[place].part.words for place in different]):
         first, second = different[early], different[late]
@@ -262,14 +251,14 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
         ):
             if second not in copies:
                 copies.add(second)
-                found.append(_pair_finding(DUPLICATE, *where, SAYS_SAME))
+                found.append(_pair_finding("duplicate", *where, SAYS_SAME))
         elif how == CONTRADICTS and fact and documents.isdisjoint(memory.path for memory in where):
             frame = frozenset(one.part.words)
             alone = frame != frozenset(other.part.words) or frames[frame] < SERIES_LENGTH
             # a field is about its heading
             apart = bool(one.name or other.name) and where[0].tags != where[1].tags
             if alone and not apart and _is_contradiction(one, other):
-                found.append(_pair_finding(CONTRADICTION, *where, "it does not agree with"))
+                found.append(_pair_finding("contradiction", *where, "it does not agree with"))
     return found
 
 
@@ -417,22 +406,14 @@ class ProjectFiles:
 
     def _has_name(self, name: str) -> bool:
         """Tell whether a file of code has a name."""
-        return bool(
-            self._list_with_git(
-                "grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name, *CODE_PATHSPEC, accepted=(0, 1)
-            )
-        )
+        options = ("-l", "-z", "-w", "-F", "--untracked", "-e", name)
+        return bool(self._list_with_git("grep", *options, *CODE_PATHSPEC, accepted=(0, 1)))
 
     def _had_definition(self, name: str) -> bool:
         """Tell whether a commit had a definition of a name; a call alone may be of a library."""
+        definition = ("--extended-regexp", f"-G{_DEFINITION.replace('{name}', name)}")
         once = ("log", "--all", "-1", "--format=%h")
-        if not self._list_with_git(*once, f"-S{name}", *CODE_PATHSPEC):
-            return False
-        return bool(
-            self._list_with_git(
-                *once, "--extended-regexp", f"-G{_DEFINITION.replace('{name}', name)}", *CODE_PATHSPEC
-            )
-        )
+        return all(self._list_with_git(*once, *text, *CODE_PATHSPEC) for text in ((f"-S{name}",), definition))
 
     def _list_with_git(self, *arguments: str, accepted: Sequence[int] = (0,)) -> list[str]:
         """Return git's list, separated by zero bytes or lines: what came in time, or nothing if git fails."""
@@ -470,11 +451,11 @@ def find_missing_references(memories: Sequence[FoundMemory]) -> list[ScanFinding
         for name in names:
             if why := project.why_missing(name):
                 says = f"{name} does not exist in {folder}: {why}"
-                found.append(ScanFinding(MISSING_FILE, memory.path, memory.line, says))
+                found.append(ScanFinding("missing-file", memory.path, memory.line, says))
         for name in dict.fromkeys(calls):
             if ("_" in name.strip("_") or re.search("[a-z][A-Z]", name)) and project.is_symbol_lost(name):
                 says = f"{name}() is in no file of {folder} any more"
-                found.append(ScanFinding(MISSING_SYMBOL, memory.path, memory.line, says))
+                found.append(ScanFinding("missing-symbol", memory.path, memory.line, says))
     return found
 
 
@@ -598,9 +579,9 @@ def _scan_tool(
                     count_turn_secrets(one, told)
     recent_first = sorted(files, key=_change_time, reverse=True)
     kept = report.kept.setdefault(name, [])
-    kept += [ScanFinding(KEPT_MEMORY, one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]
-    kept += [ScanFinding(KEPT_DOCUMENT, path, 1, "") for path in sorted(documents)]
-    kept += [ScanFinding(KEPT_CONVERSATION, path, 1, "") for path in recent_first]
+    kept += [ScanFinding("memory", one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]
+    kept += [ScanFinding("document", path, 1, "") for path in sorted(documents)]
+    kept += [ScanFinding("conversation", path, 1, "") for path in recent_first]
     dated = sorted(one.created for one in memories if one.created)
     border = days_before(now, OLD_DAYS)
     report.troubles += troubles
@@ -637,16 +618,16 @@ def _check_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset())
     for one in memories:
         text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
         labels = dict.fromkeys(secret.label for secret in find_sure_secrets(text)) if one.path not in files else ()
-        found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
+        found += [ScanFinding("secret", one.path, one.line, label) for label in labels]
         if is_order_to_reader(text):
-            found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
+            found.append(ScanFinding("instruction", one.path, one.line, "it looks like an instruction to agents"))
     return found
 
 
 def _markdown_files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
     """Return the files of Markdown that hold memories or prose: a secret may be in a table, or in a log of the
     day."""
-    kept = {one.path for several in report.kept.values() for one in several if one.kind == KEPT_DOCUMENT}
+    kept = {one.path for several in report.kept.values() for one in several if one.kind == "document"}
     return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
 
 
@@ -654,7 +635,7 @@ def _instruction_bullets(report: ScanReport) -> Iterator[FoundMemory]:
     """Yield the bullets of the projects' instruction files that are not in a tool's memory, so that what they name
     is checked too."""
     tools = (kept for name, kept in report.kept.items() if name not in NOTE_SOURCES)
-    known = {one.path for kept in tools for one in kept if one.kind in (KEPT_MEMORY, KEPT_DOCUMENT)}
+    known = {one.path for kept in tools for one in kept if one.kind in ("memory", "document")}
     for start in report.starts:
         for path in dict.fromkeys(layer.path for layer in start.layers):
             if path not in known and _is_within(path, os.path.realpath(start.folder)):
@@ -683,7 +664,7 @@ def _check_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> lis
         for secret in secrets:
             line = text.count("\n", 0, secret.start) + 1
             if line not in code or secret.label in issued:
-                found[ScanFinding(SECRET, path, line, secret.label)] = None
+                found[ScanFinding("secret", path, line, secret.label)] = None
     return list(found)
 
 
@@ -703,7 +684,7 @@ def _find_dead_links(place: str) -> list[ScanFinding]:
     path = os.path.join(folder, MEMORY_INDEX)
     text = read_text_file(path, []) if os.path.isfile(path) else None
     return [
-        ScanFinding(DEAD_LINK, path, number, f"{link} does not exist")
+        ScanFinding("dead-link", path, number, f"{link} does not exist")
         for number, line in enumerate((text or "").split("\n"), 1)
         for link in _INDEX_LINK.findall(line)
         if "://" not in link and not os.path.exists(os.path.join(folder, link))
@@ -726,7 +707,7 @@ def _find_cross_project(claude: Sequence[str], memories: Sequence[FoundMemory]) 
         home = sessions.get(one.session, place)
         if place in claude and home != place:
             says = f"it was written in a session of {folders.get(home, home)}"
-            found.append(ScanFinding(CROSS_PROJECT, one.path, one.line, says))
+            found.append(ScanFinding("bleed", one.path, one.line, says))
             continue
         if not os.path.isabs(one.project):
             continue
@@ -735,7 +716,7 @@ def _find_cross_project(claude: Sequence[str], memories: Sequence[FoundMemory]) 
                 continue
             if re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", one.text):
                 says = f"it lies under {one.project} and is about {name}"
-                found.append(ScanFinding(CROSS_PROJECT, one.path, one.line, says))
+                found.append(ScanFinding("bleed", one.path, one.line, says))
                 break
     return found
 

@@ -126,14 +126,9 @@ _CLAUDE_MEM_PROMPT = "id content_session_id prompt_text created_at created_at_ep
 
 def _claude_mem_items(path: str, tables: Tables) -> Iterator[FoundItem]:
     """Yield all items: memories, summaries of sessions, prompts."""
-    newest = _newest_by_title(tables.read_table("observations", "title created_at created_at_epoch"))
-    yield from _claude_mem_memories(path, tables.read_table("observations", _CLAUDE_MEM_OBSERVATION, "id"), newest)
-    yield from _claude_mem_summaries(path, tables.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id"))
-    projects = {
-        text_in(row, "content_session_id"): _claude_mem_project(row)
-        for row in tables.read_table("sdk_sessions", "content_session_id project")
-    }
-    yield from _claude_mem_prompts(path, tables.read_table("user_prompts", _CLAUDE_MEM_PROMPT, "id"), projects)
+    yield from _claude_mem_memories(path, tables)
+    yield from _claude_mem_summaries(path, tables)
+    yield from _claude_mem_prompts(path, tables)
 
 
 CLAUDE_MEM = _KeptTables("claude-mem", "claude-mem.db", CLAUDE_MEM_EXPORT, _claude_mem_items)
@@ -156,9 +151,10 @@ def _newest_by_title(rows: Iterable[Row]) -> dict[str, str]:
     return {title: newest[title] for title in several}
 
 
-def _claude_mem_memories(path: str, rows: Iterable[Row], newest: Mapping[str, str]) -> Iterator[FoundMemory]:
-    """Yield the memories of observations; `newest` holds the newest time of each repeated title."""
-    for place, row in enumerate(rows, 1):
+def _claude_mem_memories(path: str, tables: Tables) -> Iterator[FoundMemory]:
+    """Yield the memories of observations."""
+    newest = _newest_by_title(tables.read_table("observations", "title created_at created_at_epoch"))
+    for place, row in enumerate(tables.read_table("observations", _CLAUDE_MEM_OBSERVATION, "id"), 1):
         title, facts = text_in(row, "title"), stripped_texts(row.get("facts"))
         text = _observation_text(row, facts)
         if not text:
@@ -198,9 +194,9 @@ def _observation_text(row: Row, facts: tuple[str, ...]) -> str:
     return text or "\n".join(more) or text_in(row, "subtitle") or text_in(row, "title")
 
 
-def _claude_mem_summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
+def _claude_mem_summaries(path: str, tables: Tables) -> Iterator[FoundTurn]:
     """Yield the summaries of sessions as turns of the assistant."""
-    for place, row in enumerate(rows, 1):
+    for place, row in enumerate(tables.read_table("session_summaries", _CLAUDE_MEM_SUMMARY, "id"), 1):
         parts = [
             f"{name.replace('_', ' ').capitalize()}: {text}"
             for name in ("request", "investigated", "learned", "completed", "next_steps", "notes")
@@ -221,9 +217,11 @@ def _claude_mem_summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]
             )
 
 
-def _claude_mem_prompts(path: str, rows: Iterable[Row], projects: Mapping[str, str]) -> Iterator[FoundTurn]:
+def _claude_mem_prompts(path: str, tables: Tables) -> Iterator[FoundTurn]:
     """Yield the person's prompts as turns."""
-    for place, row in enumerate(rows, 1):
+    sessions = tables.read_table("sdk_sessions", "content_session_id project")
+    projects = {text_in(row, "content_session_id"): _claude_mem_project(row) for row in sessions}
+    for place, row in enumerate(tables.read_table("user_prompts", _CLAUDE_MEM_PROMPT, "id"), 1):
         if text := text_in(row, "prompt_text"):
             session = text_in(row, "content_session_id") or "claude-mem"
             name, project = f"prompt/{row.get('id')}", projects.get(session, "")
@@ -286,25 +284,22 @@ def _read_engram_chunk(path: str, troubles: Troubles) -> Iterator[FoundItem]:
 
 def _engram_items(path: str, tables: Tables) -> Iterator[FoundItem]:
     """Yield all items: memories, prompts, summaries of sessions."""
-    replaced = {
-        str(row.get("target_id"))
-        for row in tables.read_table("memory_relations", "target_id relation judgment_status")
-        if row.get("relation") == "supersedes" and row.get("judgment_status") == "judged"
-    }
     sessions: dict[str, Row] = {str(row.get("id")): row for row in tables.read_table("sessions", _ENGRAM_SESSION)}
-    observations = tables.read_table("observations", _ENGRAM_OBSERVATION, "id")
-    yield from _engram_memories(path, observations, sessions, replaced)
-    yield from _engram_turns(path, tables.read_table("user_prompts", _ENGRAM_PROMPT, "id"), sessions)
+    yield from _engram_memories(path, tables, sessions)
+    yield from _engram_turns(path, tables, sessions)
 
 
 ENGRAM = _KeptTables("Engram", ENGRAM_FILE, ENGRAM_EXPORT, _engram_items)
 
 
-def _engram_memories(
-    path: str, rows: Iterable[Row], sessions: Mapping[str, Row], replaced: set[str]
-) -> Iterator[FoundMemory]:
+def _engram_memories(path: str, tables: Tables, sessions: Mapping[str, Row]) -> Iterator[FoundMemory]:
     """Yield the memories of observations that are neither deleted nor replaced."""
-    for place, row in enumerate(rows, 1):
+    replaced = {
+        str(row.get("target_id"))
+        for row in tables.read_table("memory_relations", "target_id relation judgment_status")
+        if row.get("relation") == "supersedes" and row.get("judgment_status") == "judged"
+    }
+    for place, row in enumerate(tables.read_table("observations", _ENGRAM_OBSERVATION, "id"), 1):
         content = text_in(row, "content")
         if not content or row.get("deleted_at") or str(row.get("sync_id")) in replaced:
             continue
@@ -342,9 +337,9 @@ def _engram_decision(content: str) -> FoundDecision:
     return FoundDecision(parts["What"], (), "\n".join(filter(None, rest)))
 
 
-def _engram_turns(path: str, prompts: Iterable[Row], sessions: Mapping[str, Row]) -> Iterator[FoundTurn]:
+def _engram_turns(path: str, tables: Tables, sessions: Mapping[str, Row]) -> Iterator[FoundTurn]:
     """Yield the person's prompts and the summaries of sessions as turns."""
-    for place, row in enumerate(prompts, 1):
+    for place, row in enumerate(tables.read_table("user_prompts", _ENGRAM_PROMPT, "id"), 1):
         if text := text_in(row, "content"):
             session = str(row.get("session_id") or "engram")
             cwd = _engram_project(row, sessions.get(session, {}))

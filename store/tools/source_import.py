@@ -380,23 +380,13 @@ class SourceImport:
         """Return the question to the inbox about a memory of another tool."""
         line = min(one.line, LARGEST_LINE_NUMBER)
         place = Citation("document", one.path, line, min(max(one.last, line), LARGEST_LINE_NUMBER))
-        change: dict[str, object] = {
-            "fact": one.text,
-            "domain": one.domain,
-            "confidence": "medium",
-            "tags": list(one.tags),
-            "created": min(one.created, now) if one.created else "",
-        }
+        change: dict[str, object] = {"fact": one.text}
+        if one.decision is None:
+            change |= {"domain": one.domain, "confidence": "medium", "tags": list(one.tags)}
+        if one.created:
+            change["created"] = min(one.created, now)
         if one.decision is not None:
-            change = {
-                "fact": one.text,
-                "created": change["created"],
-                "decision": {
-                    "chosen": one.decision.chosen,
-                    "alternatives": list(one.decision.alternatives),
-                    "rationale": one.decision.rationale,
-                },
-            }
+            change["decision"] = one.decision._asdict() | {"alternatives": list(one.decision.alternatives)}
         about = [f"From {self.reader.title}", one.place, f"session {one.session}" if one.session else ""]
         reason = [f"{', '.join(filter(None, about))}.", one.note]
         if one.pinned:

@@ -30,35 +30,30 @@ from store.tools.source import (
 
 # What a scan finds, as plain data.
 
-# kinds of findings
-DUPLICATE, CONTRADICTION = "duplicate", "contradiction"
-MISSING_FILE, MISSING_SYMBOL = "missing-file", "missing-symbol"
-DEAD_LINK, SECRET, INSTRUCTION, CROSS_PROJECT, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
+# by the kind of a finding
 FINDING_TITLES = {
-    SECRET: "Secrets in clear",
-    CONTRADICTION: "Likely contradictions",
-    DUPLICATE: "Duplicates",
-    MISSING_FILE: "Files that no longer exist",
-    MISSING_SYMBOL: "Functions that no longer exist",
-    DEAD_LINK: "Links of an index to nothing",
-    CROSS_PROJECT: "Memories under another project",
-    INSTRUCTION: "Instructions to agents",
-    EXPIRING: "Conversations about to be deleted",
+    "secret": "Secrets in clear",
+    "contradiction": "Likely contradictions",
+    "duplicate": "Duplicates",
+    "missing-file": "Files that no longer exist",
+    "missing-symbol": "Functions that no longer exist",
+    "dead-link": "Links of an index to nothing",
+    "bleed": "Memories under another project",
+    "instruction": "Instructions to agents",
+    "expiring": "Conversations about to be deleted",
 }
 UNREAD_TITLE = "Could not be read"
 EXPIRING_ADVICE = (
     "`memoranda files --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
 )
-# of a list
-KEPT_MEMORY, KEPT_DOCUMENT, KEPT_CONVERSATION = "memory", "document", "conversation"
-LOADED_LAYER, UNREAD_PART = "layer", "unread"
 OLD_DAYS = 180  # of a memory that nobody changed
 # dollars a million tokens that are read: a common price of 2026, to give an idea
 PRICE_PER_MILLION = 3.0
 
 
 class ScanFinding(NamedTuple):
-    """One thing to look at: at `line` of the file at `path`, and for a pair `other` as `path:line`."""
+    """One thing to look at: at `line` of the file at `path`, and for a pair `other` as `path:line`. Its kind is one of
+    FINDING_TITLES, or that of a list."""
 
     kind: str
     path: str
@@ -146,9 +141,9 @@ class ScanReport:
     def list_findings(self, kind: str, name: str = "") -> list[ScanFinding]:
         """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of a kind,
         the files that a start in the folder `name` loads, or what could not be read."""
-        if kind == UNREAD_PART:
+        if kind == "unread":
             return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
-        if kind == LOADED_LAYER:
+        if kind == "layer":
             layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
             return [
                 ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers
@@ -212,7 +207,7 @@ class ScanReport:
         for title, found in self._list_wrongs():
             if found:
                 lines += ["", f"{title}: {len(found):,}", *(f"  {line}" for line in found[:limit])]
-                lines += [f"  {EXPIRING_ADVICE}"] if title == FINDING_TITLES[EXPIRING] else []
+                lines += [f"  {EXPIRING_ADVICE}"] if title == FINDING_TITLES["expiring"] else []
                 more = len(found) - limit
                 lines += [f"  … and {more:,} more; --limit shows them"] if more > 0 else []
         return [*lines, *(f"  {line}" for line in self._unread_advice())]
@@ -454,28 +449,24 @@ def find_expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFin
                 continue
             if left <= EXPIRING_DAYS:
                 when = f"in {max(1, round(left))} d" if left > 0 else "at its next start"
-                found.append(ScanFinding(EXPIRING, path, 1, f"Claude Code deletes it {when}"))
+                found.append(ScanFinding("expiring", path, 1, f"Claude Code deletes it {when}"))
     return found
 
 
 def list_conversation_files(name: str, places: Sequence[str], troubles: Troubles) -> list[str]:
     """List the files of conversations of an agent; what cannot be read is a trouble."""
-    if name == "claude-code":
-        return _note_unreadable_files(
-            [path for place in places for path in list_transcripts(place, troubles)], troubles
-        )
-    found = [path for place in places for path in files_below(place, ".jsonl", troubles)]
-    if name == "gemini":
-        found += [path for place in places for path in list_gemini_files(place, troubles, [".json"])]
-    return _note_unreadable_files(found, troubles)
-
-
-def _note_unreadable_files(paths: list[str], troubles: Troubles) -> list[str]:
-    """Return the paths as they are; note a trouble for each file that may not be read."""
-    for path in paths:
+    found = []
+    for place in places:
+        if name == "claude-code":
+            found += list_transcripts(place, troubles)
+        else:
+            found += files_below(place, ".jsonl", troubles)
+        if name == "gemini":
+            found += list_gemini_files(place, troubles, [".json"])
+    for path in found:
         if os.path.isfile(path) and not os.access(path, os.R_OK):
             note_unreadable(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-    return paths
+    return found
 
 
 def find_transcript_secrets(
@@ -535,7 +526,7 @@ def count_turn_secrets(turn: FoundTurn, told: SecretCounts) -> None:
 def secret_findings(told: SecretCounts) -> list[ScanFinding]:
     """Return the counted secrets as findings."""
     return [
-        ScanFinding(SECRET, path, first, f"{label}, {number} times" if number > 1 else label)
+        ScanFinding("secret", path, first, f"{label}, {number} times" if number > 1 else label)
         for path, counts in told.items()
         for label, (first, number) in counts.items()
     ]

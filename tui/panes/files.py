@@ -172,13 +172,13 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
         yield Entry((at, place), each, draw, partial(describe_finding, each), slow=True)
     if not numbers:
         yield _note("No other tool keeps a memory on this machine. Name a folder of Markdown: :files scan ~/notes")
-    elif chip in (None, WRONG, transcript_scan.FINDING_TITLES[transcript_scan.SECRET]) and not (
+    elif chip in (None, WRONG, transcript_scan.FINDING_TITLES["secret"]) and not (
         report.transcripts or read.searching
     ):
         search = partial(_search_conversations, read, report)
         yield _job("Search conversations for secrets", "takes a while", search)
-    paths = [one.path for one in report.list_findings(transcript_scan.EXPIRING)]
-    if chip in (None, WRONG, transcript_scan.FINDING_TITLES[transcript_scan.EXPIRING]) and paths:
+    paths = [one.path for one in report.list_findings("expiring")]
+    if chip in (None, WRONG, transcript_scan.FINDING_TITLES["expiring"]) and paths:
         save = partial(_save_conversations, paths)
         yield _job("Save conversations that are about to be deleted", "without secrets", save)
 
