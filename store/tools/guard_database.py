@@ -69,7 +69,6 @@ if TYPE_CHECKING:
 
 
 OWN_TOOL = "own"
-OWN_TITLES = {OWN_TOOL: "your own folders"}
 DATABASE_ENDINGS = (".db", ".sqlite")
 GUARDED_SUFFIX = ".md"
 # what the name of a folder for a copy begins with
@@ -94,7 +93,7 @@ class GuardedFile(NamedTuple):
 
 def guarded_tool_title(tool: str) -> str:
     """Return the title of a tool whose files are guarded, for a sentence."""
-    return OWN_TITLES.get(tool) or get_source(tool).title
+    return "your own folders" if tool == OWN_TOOL else get_source(tool).title
 
 
 def list_guarded_files(machine: Machine, extra: Sequence[str] = ()) -> list[GuardedFile]:
@@ -113,7 +112,9 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
         for place in places:
             found.add(nearest_folder(os.path.dirname(place)))
             if os.path.isdir(place):
-                found.update(below for below, _, _ in _walk_folder(place))
+                for folder, inner, _ in os.walk(os.path.realpath(place)):
+                    inner[:] = [name for name in inner if not name.startswith(".")]
+                    found.add(folder)
     base = os.path.join(claude_projects_folder(machine), "")
     return sorted(found | {path for path in (os.path.dirname(base), *list_folders(base)) if os.path.isdir(path)})
 
@@ -134,13 +135,6 @@ def _files_in(places: Sequence[str]) -> Iterator[str]:
             yield from files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
-
-
-def _walk_folder(place: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Walk through a folder like os.walk, without hidden folders."""
-    for folder, inner, names in os.walk(os.path.realpath(place)):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        yield folder, inner, names
 
 
 def nearest_folder(folder: str) -> str:

@@ -151,9 +151,6 @@ def name_texts(texts: Iterable[GuestText]) -> list[GuestText]:
 ENGRAM_TOOL = "engram"
 TEXT_COLUMN, DELETED_COLUMN = "content", "deleted_at"
 ENGRAM_COLUMNS = {"id", "type", "title", TEXT_COLUMN, DELETED_COLUMN}
-ENGRAM_LOCKED = "it is locked: its tool is at work"
-ENGRAM_CHANGED = "it was changed meanwhile"
-ENGRAM_UNKNOWN = "its tables are not those that are known of Engram"
 _INDEX_VALUE = r"(?:'delete'|(?:new|old)\.\w+)"
 _INDEX_STATEMENT = rf"INSERT INTO observations_fts\s?\([\w, ]+\) VALUES \({_INDEX_VALUE}(?:, ?{_INDEX_VALUE})*\);"
 _INDEX_TRIGGER = re.compile(
@@ -203,7 +200,7 @@ def write_engram_cells(path: str, cells: tuple[EngramCell, ...]) -> None:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     except (apsw.BusyError, apsw.LockedError):
-        raise NotEditable(ENGRAM_LOCKED) from None
+        raise NotEditable(guard_moments.DATABASE_LOCKED) from None
     except apsw.Error as error:
         raise NotEditable(describe_read_error(error)) from None
 
@@ -212,7 +209,7 @@ def _update_cell(connection: apsw.Connection, one: EngramCell) -> None:
     """Change one column of one row. Raise NotEditable if it is not what it was."""
     found = connection.execute(f'SELECT "{one.column}" FROM observations WHERE id = ?', (one.row,)).fetchall()
     if found != [(one.before,)]:
-        raise NotEditable(ENGRAM_CHANGED)
+        raise NotEditable("it was changed meanwhile")
     connection.execute(f'UPDATE observations SET "{one.column}" = ? WHERE id = ?', (one.after, one.row))
 
 
@@ -227,7 +224,7 @@ def _require_known_tables(connection: apsw.Connection) -> None:
     plain = len(kind) == 1 and kind[0][0] == "table" and "VIRTUAL" not in str(kind[0][1]).upper()
     indexing = all(_INDEX_TRIGGER.fullmatch(" ".join(str(sql).split())) for (sql,) in triggers)
     if not (plain and indexing and columns >= ENGRAM_COLUMNS):
-        raise NotEditable(ENGRAM_UNKNOWN)
+        raise NotEditable("its tables are not those that are known of Engram")
 
 
 def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
@@ -436,7 +433,11 @@ def _split_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
 def _require_same_reading(raw: bytes, new: bytes, one: GuestText, text: str | None) -> None:
     """Raise InvalidInput unless the new bytes read as the old ones do, but for this text."""
     try:
-        before, after = (_same_kind(read_markdown_texts(one.tool, one.path, bytes_), one) for bytes_ in (raw, new))
+        before, after = (
+            # whole bodies, or bullets, which are texts of their own
+            [other for other in read_markdown_texts(one.tool, one.path, content) if other.whole == one.whole]
+            for content in (raw, new)
+        )
     except NotEditable as error:
         raise InvalidInput(f"That would leave a file of which {error}.", "Leave such characters out.") from None
     place = next(at for at, other in enumerate(before) if other.start == one.start)
@@ -447,11 +448,6 @@ def _require_same_reading(raw: bytes, new: bytes, one: GuestText, text: str | No
             "Written so, the file would be read differently: a blank line, a list or a mark of Markdown ends the text.",
             "Word it otherwise, or change the file in your editor.",
         )
-
-
-def _same_kind(texts: Sequence[GuestText], one: GuestText) -> list[GuestText]:
-    """Return the texts of the same kind: a whole body, or bullets, which are texts of their own."""
-    return [other for other in texts if other.whole == one.whole]
 
 
 def _unix_lines(text: str) -> str:
@@ -494,14 +490,12 @@ def list_guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> li
         for file in list_guarded_files(machine)
         if file.tool in tools and not (file.tool == "claude-code" and os.path.dirname(file.path) == own)
     ]
-    found.sort(key=lambda file: (GUEST_TOOLS.index(file.tool), *_file_order(file.path)))
-    return found
 
+    def order(file: GuardedFile) -> tuple[int, str, bool]:
+        folder, name = os.path.split(file.path)
+        return GUEST_TOOLS.index(file.tool), folder, name == MEMORY_INDEX
 
-def _file_order(path: str) -> tuple[str, bool]:
-    """Return the order of a file: by folder, with the index last."""
-    folder, name = os.path.split(path)
-    return folder, name == MEMORY_INDEX
+    return sorted(found, key=order)
 
 
 def read_guest_texts(file: GuardedFile, troubles: Troubles) -> list[GuestText]:
@@ -717,16 +711,13 @@ def _plan_in_files(
     file = GuardedFile(one.tool, one.path)
     with open_guard(config) as kept:
         settle_restores(kept, now)
-        found = _back_up(kept, config, machine, now, file)
+        change, raw = _back_up(kept, config, machine, now, file)
         try:
-            texts = read_markdown_texts(one.tool, one.path, found.raw)
+            texts = read_markdown_texts(one.tool, one.path, raw)
         except NotEditable as error:
             raise unchanged_error(file, str(error)) from None
-        here = next((other for other in texts if other.name == one.name), None)
-        if here is None:
-            raise unchanged_error(file, "the text changed since it was shown")
-        wanted = changed(found.raw, here)
-        files = [_plan_file_change(file, found, wanted)]
+        wanted = changed(raw, _find_again(texts, file, one))
+        files = [_plan_file_change(change, raw, wanted)]
         if wanted is None and one.tool == "claude-code":
             files += _plan_index_removal(kept, config, machine, now, one.path)
         return GuestPlan(tuple(files))
@@ -741,23 +732,17 @@ def _plan_index_removal(
     if index not in list_guest_files(machine, (index.tool,)):
         return []
     try:
-        found = _back_up(kept, config, machine, now, index)
-        wanted = remove_index_link(found.raw, name)
+        change, raw = _back_up(kept, config, machine, now, index)
+        wanted = remove_index_link(raw, name)
     except (Conflict, NotEditable):
         return []  # the line stays, and leads nowhere; the scan says so
-    return [_plan_file_change(index, found, wanted)] if wanted != found.raw else []
+    return [_plan_file_change(change, raw, wanted)] if wanted != raw else []
 
 
-class _BackedUp(NamedTuple):
-    """What a file has now: its number and the version are those of guard."""
-
-    number: int
-    version: int
-    raw: bytes
-
-
-def _back_up(kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile) -> _BackedUp:
-    """Keep what a file has now, and return it. Raise Conflict."""
+def _back_up(
+    kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
+) -> tuple[GuardedChange, bytes]:
+    """Keep what a file has now; return it as a change of nothing, with its bytes. Raise Conflict."""
     guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
     try:
         found = read_guarded_file(file)
@@ -768,15 +753,22 @@ def _back_up(kept: KeptVersions, config: Config, machine: Machine, now: int, fil
     with kept.connection:
         number = kept.file_number(file.tool, file.path)
         version = kept.keep_present(number, found)
-    return _BackedUp(number, version, found.raw)
+    return GuardedChange(number, file, version, version), found.raw
 
 
-def _plan_file_change(file: GuardedFile, now: _BackedUp, wanted: bytes | None) -> FileRestore:
+def _find_again(texts: Iterable[GuestText], file: GuardedFile, one: GuestText) -> GuestText:
+    """Return the text as it is now. Raise Conflict if it is another."""
+    for other in texts:
+        if other.name == one.name:
+            return other
+    raise unchanged_error(file, "the text changed since it was shown")
+
+
+def _plan_file_change(change: GuardedChange, raw: bytes, wanted: bytes | None) -> FileRestore:
     """Return the plan for one file: its version, and what it becomes."""
-    lines = [] if wanted is None else content_lines(file, wanted)
-    difference = compare_lines(content_lines(file, now.raw), lines, GUEST_CONTEXT_LINES)
-    change = GuardedChange(now.number, file, now.version, now.version)
-    return FileRestore(change, now.version, wanted, False, tuple(difference))
+    lines = [] if wanted is None else content_lines(change.file, wanted)
+    difference = compare_lines(content_lines(change.file, raw), lines, GUEST_CONTEXT_LINES)
+    return FileRestore(change, change.after, wanted, False, tuple(difference))
 
 
 # the database
@@ -787,9 +779,7 @@ def _plan_in_database(
 ) -> GuestPlan:
     """Plan to change a column; a backup is taken when it is done, since the database may be at work."""
     file = GuardedFile(one.tool, one.path)
-    here = next((other for other in read_guest_texts(file, []) if other.name == one.name), None)
-    if here is None:
-        raise unchanged_error(file, "the text changed since it was shown")
+    _find_again(read_guest_texts(file, []), file, one)
     old, lines = (cut_secrets(text).split("\n") if text else [] for text in (one.text, new))
     difference = tuple(compare_lines(old, lines, GUEST_CONTEXT_LINES))
     put = FileRestore(GuardedChange(0, file, None, None), None, None, False, difference)
@@ -814,12 +804,12 @@ def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) 
     with open_guard(config) as kept:
         settle_restores(kept, now)
         guard_moments.require_quiet_file(kept, file.path, now)
-        here = _back_up(kept, config, machine, now, file)
-        changes = [(here.number, here.version, None)]
+        change, _ = _back_up(kept, config, machine, now, file)
+        changes = [(change.number, change.before, None)]
         moment = guard_moments.begin_guard_restore(kept, file.tool, now, plan.undoes or TEXT_EDIT, changes)
         try:
             write_engram_cells(file.path, plan.cells)
-            guard_moments.note_restored_database(kept, moment, here.number, file)
+            guard_moments.note_restored_database(kept, moment, change.number, file)
         except NotEditable as error:
             raise unchanged_error(file, str(error)) from None
         finally:

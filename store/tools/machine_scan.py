@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from pathlib import Path
 from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
@@ -44,6 +45,7 @@ from store.tools.source import (
     ReadTrouble,
     Troubles,
     files_below,
+    modification_time,
     parse_front_matter,
     read_text_file,
 )
@@ -124,10 +126,8 @@ def _codex_file(folder: str) -> str:
 
 def _folders_above(folder: str) -> list[str]:
     """List the folders from the root down to this folder."""
-    places = [os.path.realpath(folder)]
-    while (parent := os.path.dirname(places[0])) != places[0]:
-        places.insert(0, parent)
-    return places
+    place = Path(os.path.realpath(folder))
+    return [str(one) for one in (*reversed(place.parents), place)]
 
 
 def _checkout_index(above: list[str]) -> int:
@@ -481,19 +481,13 @@ AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "MEMORY
 SHOWN_CHARACTERS = 300  # characters of a memory in a list
 _INDEX_LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
 
-ReportScan = Callable[[str, int, int], None]
-
-
-def _ignore_progress(what: str, done: int, total: int) -> None:
-    """Report no progress."""
-
 
 def scan_machine(
     machine: Machine,
     now: str,
     folder: str = "",
     named: Sequence[str] = (),
-    progress: ReportScan = _ignore_progress,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
     first: Callable[[ScanReport], None] = lambda report: None,
     search_transcripts: bool = True,
 ) -> ScanReport:
@@ -513,7 +507,8 @@ def scan_machine(
     there = {(one.path, one.line) for one in memories}
     notes: list[FoundMemory] = []
     for name in NOTE_SOURCES:
-        if places := [place for place in named if (name == "obsidian") == _is_vault(place)]:
+        vaults = name == "obsidian"
+        if places := [one for one in named if os.path.isdir(os.path.join(one, ".obsidian")) == vaults]:
             notes += _scan_tool(report, name, places, [], now)
     # a named folder may be that of a tool
     notes = [one for one in notes if (one.path, one.line) not in there]
@@ -545,10 +540,6 @@ def _is_agent_file(path: str) -> bool:
     return os.path.basename(path) in AGENT_FILES
 
 
-def _is_vault(place: str) -> bool:
-    return os.path.isdir(os.path.join(place, ".obsidian"))
-
-
 def _scan_tool(
     report: ScanReport,
     name: str,
@@ -577,7 +568,7 @@ def _scan_tool(
                 said.add(one.session)
                 if search:
                     count_turn_secrets(one, told)
-    recent_first = sorted(files, key=_change_time, reverse=True)
+    recent_first = sorted(files, key=modification_time, reverse=True)
     kept = report.kept.setdefault(name, [])
     kept += [ScanFinding("memory", one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]
     kept += [ScanFinding("document", path, 1, "") for path in sorted(documents)]
@@ -602,14 +593,6 @@ def _scan_tool(
         )
     )
     return memories
-
-
-def _change_time(path: str) -> float:
-    """Return when a file was changed, in seconds since 1970; 0 if it is missing."""
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def _check_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset()) -> list[ScanFinding]:

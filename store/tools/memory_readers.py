@@ -745,7 +745,11 @@ def detect_openclaw(machine: Machine) -> list[str]:
             place = os.path.join(machine.home, folder.removeprefix("~/"))
             named += [
                 place,
-                *(one for one in list_folders(os.path.join(place, ""), links=True) if _is_workspace(one)),
+                *(
+                    one
+                    for one in list_folders(os.path.join(place, ""), links=True)
+                    if os.path.isfile(f"{one}/SOUL.md")
+                ),
             ]
     return [place for place in existing_paths(*named) if os.path.isdir(place)]
 
@@ -754,10 +758,6 @@ def openclaw_files(machine: Machine) -> list[str]:
     """List what is guarded of the workspaces: not what makes the agent."""
     inner = ("MEMORY.md", "USER.md", "memory")
     return [os.path.join(one, name) for one in detect_openclaw(machine) for name in inner]
-
-
-def _is_workspace(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, "SOUL.md"))
 
 
 def read_openclaw(path: str, troubles: Troubles) -> Iterator[FoundItem]:

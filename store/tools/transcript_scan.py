@@ -312,16 +312,11 @@ def _copy_without_secrets(file: BinaryIO, target: str, at: int) -> None:
     """Write a copy of a transcript without secrets, with the time of the original. Raise OSError."""
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     with replace_whole_file(target) as copy:
-        for line in _read_lines(file):
+        # a very long line comes in parts
+        for line in iter(lambda: file.readline(LONGEST_JSON_LINE), b""):
             copy.write(_redact_line(line))
         copy.flush()
         os.utime(copy.fileno(), ns=(at, at))
-
-
-def _read_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; a very long line comes in parts."""
-    while line := file.readline(LONGEST_JSON_LINE):
-        yield line
 
 
 def _redact_line(line: bytes) -> bytes:
