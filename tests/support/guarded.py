@@ -57,6 +57,11 @@ class GuardedHome:
         self.now += round(minutes * MINUTE)
         return guard_moments.look_at_files(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
 
+    def look_after(self, name: str, text: str, minutes: float = 0) -> LookResult:
+        """Write a file, and look."""
+        self.write(name, text)
+        return self.look(minutes)
+
     def plan(self, number: int | None = None, name: str = "") -> GuardRestorePlan:
         """Plan a restore, a minute later; without a number the undo of the last one."""
         self.now += MINUTE

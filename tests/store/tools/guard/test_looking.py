@@ -49,50 +49,41 @@ def test_each_tool_has_its_own_moment_and_so_has_each_time(home: GuardedHome) ->
     engram = home.engram()
     home.look()
     add_memory(engram, "Tides", "The almanac is rebuilt on Mondays.")
-    home.write("a.md", "two\n")
-    home.look(1)
+    home.look_after("a.md", "two\n", minutes=1)
     home.now += 30 * MINUTE
-    home.write("a.md", "three\n")
-    home.look(1)
+    home.look_after("a.md", "three\n", minutes=1)
     assert [moment.tool for moment in home.moments()].count("claude-code") == 2
     assert sorted(moment.tool for moment in home.moments()) == ["claude-code", "claude-code", "engram"]
 
 
 def test_what_comes_soon_after_is_the_same_moment_until_a_person_was_told(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     for text in ("two\n", "three\n"):
         home.now += MINUTE
-        home.write("a.md", text)
-        home.look()
+        home.look_after("a.md", text)
     assert home.changes() == [[("rewritten", "a.md")]]
     assert home.shown(1) == ["-1 one", "+0 three"]
     with guard_database.open_guard(home.settings) as kept:
         guard_moments.mark_told(kept, guard_moments.recent_moments(kept, 9))
     home.now += MINUTE
-    home.write("a.md", "four\n")
-    home.look()
+    home.look_after("a.md", "four\n")
     assert len(home.moments()) == 2 and home.shown(1) == ["-1 one", "+0 three"]
 
 
 def test_added_removed_and_back_again(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     home.now += MINUTE
     home.write("b.md", "new\n")
-    home.write("a.md", "two\n")
-    home.look()
+    home.look_after("a.md", "two\n")
     home.now += MINUTE
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     assert home.changes() == [[("added", "b.md"), ("changed and changed back", "a.md")]]
 
 
 def test_every_version_is_kept_and_each_content_once(home: GuardedHome) -> None:
     for text in ("one\n", "two\n", "one\n", "two\n"):
         home.write("a.md", text)
-        home.write("b.md", text)
-        home.look(30)
+        home.look_after("b.md", text, minutes=30)
     with guard_database.open_guard() as kept:
         assert kept.query_one("SELECT count(*) FROM versions") == 4
         assert kept.query_one("SELECT count(*) FROM pieces") == 2
@@ -149,8 +140,7 @@ def test_a_damaged_database_is_a_version_too_and_a_tool_goes_with_its_folder(hom
         path.unlink()
     engram.write_bytes(b"not any more")
     assert home.look(30).troubles == [] and home.changes() == [[("rewritten", "engram.db")]]
-    home.write("a.md", "one\n")
-    home.look(1)
+    home.look_after("a.md", "one\n", minutes=1)
     shutil.rmtree(home.folder / ".claude")
     home.look(30)
     assert home.changes()[0] == [("removed", "a.md")]
@@ -249,15 +239,13 @@ def test_a_file_that_is_being_written_waits_for_the_next_look(home: GuardedHome,
         patch.setattr(guard_database, "open_plain_file", opened)
         assert [one.why for one in home.look(1).troubles] == ["it is being written"]
     assert home.moments() == []
-    home.write("a.md", "half of it and the rest\n")
-    home.look(1)
+    home.look_after("a.md", "half of it and the rest\n", minutes=1)
     assert home.shown(1) == ["-1 one", "+0 half of it and the rest"]
 
 
 def test_a_pipe_in_the_place_of_a_file_stops_nothing(home: GuardedHome) -> None:
     engram = home.engram()
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     for path in (home.memory / "a.md", engram.with_name("engram.db-wal")):
         path.unlink()
         os.mkfifo(path)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.children import holding
 from support.guarded import MINUTE, GuardedHome, add_memory
-from support.tables import each
+from support.tables import each, refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.documents import files as atomic_write
@@ -27,8 +27,7 @@ def night(home: GuardedHome) -> GuardedHome:
     home.now += 60 * MINUTE
     home.remove("tides.md")
     home.write("deploy.md", "About deploy.\nShorter.\nThe third.\n")
-    home.write("merged.md", "All in one.\n")
-    home.look()
+    home.look_after("merged.md", "All in one.\n")
     return home
 
 
@@ -73,8 +72,7 @@ def test_the_mode_of_a_file_comes_back(home: GuardedHome) -> None:
     home.restore(1)
     assert stat.S_IMODE((home.memory / "a.md").stat().st_mode) == 0o640
     (home.memory / "a.md").chmod(0o644)
-    home.write("a.md", "two\n")
-    home.look(30)
+    home.look_after("a.md", "two\n", minutes=30)
     home.restore(3)
     assert stat.S_IMODE((home.memory / "a.md").stat().st_mode) == 0o644
 
@@ -118,8 +116,7 @@ def test_other_bytes_than_those_shown(night: GuardedHome) -> None:
     plan = night.plan(1)
     night.write("deploy.md", "Typed meanwhile.\n")
     before = night.content()
-    with pytest.raises(Conflict, match=r"deploy.md was not changed: it changed since it was shown"):
-        night.run(plan)
+    refuses(Conflict, r"deploy.md was not changed: it changed since it was shown", night.run, plan)
     assert night.content() == before
     night.restore(1)
     night.restore()
@@ -152,8 +149,7 @@ def test_a_change_just_before_the_swap(night: GuardedHome, monkeypatch: pytest.M
             (night.memory / "deploy.md").write_text("Typed at the last moment.\n")
 
     monkeypatch.setattr(atomic_write.os, "fsync", written)
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        night.run(plan)
+    refuses(Conflict, "it was changed meanwhile", night.run, plan)
     monkeypatch.undo()
     assert night.content()["deploy.md"] == b"Typed at the last moment.\n"
     assert not list(night.memory.glob(".*.part"))
@@ -168,8 +164,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced(night: GuardedHome, monkeypa
         real(*words)
 
     monkeypatch.setattr(guard_moments.files, "create_file", create)
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        night.run(plan)
+    refuses(Conflict, "it was changed meanwhile", night.run, plan)
     assert night.content()["tides.md"] == b"It is there again.\n"
 
 
@@ -195,8 +190,7 @@ def test_no_link_is_followed(night: GuardedHome, tmp_path: Path) -> None:
     night.memory.rename(elsewhere)
     night.memory.symlink_to(elsewhere)
     os.utime(elsewhere, (1, 1))
-    with pytest.raises(Conflict, match="symbolic link"):
-        night.run(plan)
+    refuses(Conflict, "symbolic link", night.run, plan)
     assert not (elsewhere / "tides.md").exists()
 
 
@@ -277,8 +271,7 @@ def test_a_locked_database(home: GuardedHome, engram: Path, mode: str) -> None:
     with holding(engram, "BEGIN IMMEDIATE"):
         home.age(*engram.parent.glob("engram.db*"))
         home.now += MINUTE
-        with pytest.raises(Conflict, match="it is locked: its tool is at work"):
-            home.run(plan)
+        refuses(Conflict, "it is locked: its tool is at work", home.run, plan)
     assert titles(engram) == before and len(home.moments()) == moments
     home.restore(1)
     assert len(titles(engram)) > len(before)
@@ -289,8 +282,7 @@ def test_a_database_that_was_written_since(home: GuardedHome, engram: Path) -> N
     add_memory(engram, "Meanwhile", "It goes on.")
     for path in engram.parent.glob("engram.db*"):
         os.utime(path, (home.now / 1000 - 60,) * 2)
-    with pytest.raises(Conflict, match="it changed since it was shown"):
-        home.run(plan)
+    refuses(Conflict, "it changed since it was shown", home.run, plan)
     assert titles(engram)[-1] == "Meanwhile"
 
 
@@ -302,8 +294,7 @@ def test_a_database_that_was_written_at_the_last_moment(home: GuardedHome, engra
         return real(path)
 
     monkeypatch.setattr(guard_moments, "_is_readable_database", opens)
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        home.run(plan)
+    refuses(Conflict, "it was changed meanwhile", home.run, plan)
     assert titles(engram)[-1] == "Last moment" and len([one for one in home.moments() if one.restores]) == 0
 
 
@@ -314,8 +305,7 @@ def test_a_database_that_is_gone_or_damaged_comes_back_whole(home: GuardedHome, 
     home.age(engram)
     home.look(60)
     (engram.parent / "engram.db-wal").write_bytes(b"left")
-    with pytest.raises(Conflict, match="-wal is still there"):
-        home.restore(2)
+    refuses(Conflict, "-wal is still there", home.restore, 2)
     (engram.parent / "engram.db-wal").unlink()
     home.age(engram)
     home.now += MINUTE
@@ -331,8 +321,7 @@ def test_a_database_that_is_gone_or_damaged_comes_back_whole(home: GuardedHome, 
 
 
 def test_a_database_has_no_lines_and_is_never_deleted(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     home.engram()
     home.look(30)
     plan = home.plan(1)
@@ -340,5 +329,4 @@ def test_a_database_has_no_lines_and_is_never_deleted(home: GuardedHome) -> None
     assert (plan.files, Path(path).name, why) == ((), "engram.db", "a database is never deleted")
     add_memory(home.folder / ".engram" / "engram.db", "More", "Another one.")
     home.look(60)
-    with pytest.raises(InvalidInput, match="A database has no lines"):
-        home.plan(2, "engram.db:3")
+    refuses(InvalidInput, "A database has no lines", home.plan, 2, "engram.db:3")

@@ -8,6 +8,7 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from support.guarded import GuardedHome, key_file
+from support.tables import refuses
 
 from store.base.errors import DamagedFile, NotFound, StorageError, UnsafeFile
 from store.base.state_files import last_state_problem
@@ -47,10 +48,8 @@ def ring() -> "pytest.Generator[Ring]":
 
 
 def test_no_byte_of_a_text_or_a_path_is_on_the_disk(home: GuardedHome) -> None:
-    home.write("user-green-elephant.md", f"{TEXT}\n")
-    home.look()
-    home.write("user-green-elephant.md", f"{TEXT} It was changed.\n")
-    home.look(1)
+    home.look_after("user-green-elephant.md", f"{TEXT}\n")
+    home.look_after("user-green-elephant.md", f"{TEXT} It was changed.\n", minutes=1)
     raw = Path(guard_database.guard_path()).read_bytes()
     assert len(raw) > 1000
     for word in (b"green", b"elephant", b"office", b"faro", b".claude"):
@@ -84,14 +83,12 @@ def test_two_seals_of_one_text_differ_and_a_changed_byte_is_noticed() -> None:
         (one, b"about", Sealer(b"l" * 32)),
         (b"", b"about", sealer),
     ):
-        with pytest.raises(StorageError, match="cannot be opened"):
-            opener.unseal(sealed, about)
+        refuses(StorageError, "cannot be opened", opener.unseal, sealed, about)
     assert sealer.digest(b"text") != Sealer(b"l" * 32).digest(b"text")
 
 
 def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: GuardedHome) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     key_file().unlink()
     for read in (lambda: home.look(1), home.moments):
         with pytest.raises(StorageError, match="key of the kept versions is not in") as error:
@@ -100,8 +97,7 @@ def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: Guard
     guard_database.delete_guard()
     assert home.look(2).first
     key_file().write_text("00" * 32)
-    with pytest.raises(StorageError, match="cannot be opened"):
-        home.moments()
+    refuses(StorageError, "cannot be opened", home.moments)
     assert guard_database.delete_guard() > 0
     assert not Path(guard_database.guard_path()).exists() and not key_file().exists()
     with pytest.raises(NotFound):
@@ -109,11 +105,9 @@ def test_without_its_own_key_nothing_can_be_read_and_off_starts_over(home: Guard
 
 
 def test_the_key_is_moved_to_the_keyring_and_back(home: GuardedHome, ring: Ring) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     home.settings["guard.key"] = "keyring"
-    home.write("a.md", "two\n")
-    home.look(1)
+    home.look_after("a.md", "two\n", minutes=1)
     assert len(ring.held) == 1 and not key_file().exists()
     assert home.shown(1) == ["-1 one", "+0 two"]
     home.settings["guard.key"] = "file"
@@ -122,8 +116,7 @@ def test_the_key_is_moved_to_the_keyring_and_back(home: GuardedHome, ring: Ring)
 
 
 def test_a_keyring_that_keeps_nothing_changes_nothing(home: GuardedHome, ring: Ring) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     home.settings["guard.key"], ring.forgets = "keyring", True
     with pytest.raises(StorageError, match="did not take the key") as error:
         home.look(1)
@@ -135,19 +128,16 @@ def test_a_state_folder_that_cannot_be_written_makes_no_key(home: GuardedHome, m
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     home.write("a.md", "one\n")
-    with pytest.raises(StorageError, match="cannot be written"):
-        home.look()
+    refuses(StorageError, "cannot be written", home.look)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert home.look(1).first and last_state_problem() == "", "it can be written again"
 
 
 def test_what_is_no_database_of_ours_is_refused(home: GuardedHome, tmp_path: Path) -> None:
-    home.write("a.md", "one\n")
-    home.look()
+    home.look_after("a.md", "one\n")
     place = Path(guard_database.guard_path())
     place.write_bytes(b"SQLite no more" * 1000)
-    with pytest.raises(DamagedFile, match="files keep --off"):
-        home.moments()
+    refuses(DamagedFile, "files keep --off", home.moments)
     guard_database.delete_guard()
     place.symlink_to(tmp_path / "elsewhere.db")
     (tmp_path / "elsewhere.db").touch()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.guarded import GuardedHome
-from support.tables import each
+from support.tables import each, refuses
 
 from store.base.errors import InvalidInput, NotFound
 from store.tools import guard_database, guard_moments
@@ -17,8 +17,7 @@ def grow(home: GuardedHome, days: int) -> None:
     """Rewrite one note a day, with 100 KB that cannot be packed."""
     for _ in range(days):
         home.now += DAY * 60_000
-        home.write("a.md", os.urandom(50_000).hex())
-        home.look()
+        home.look_after("a.md", os.urandom(50_000).hex())
 
 
 def test_what_is_older_than_its_days_goes(home: GuardedHome) -> None:
@@ -30,8 +29,7 @@ def test_what_is_older_than_its_days_goes(home: GuardedHome) -> None:
         sql = "SELECT count(*) FROM versions v JOIN files f ON f.id = v.file WHERE v.id = f.version"
         assert kept.query_one(sql) == 2
         assert kept.query_one("SELECT count(*) FROM versions") == 6  # of a.md four before, and what is there now
-        with pytest.raises(NotFound, match="There is no moment M#2"):
-            guard_moments.get_moment(kept, 2)
+        refuses(NotFound, "There is no moment M#2", guard_moments.get_moment, kept, 2)
     home.settings["guard.days"] = 0
     grow(home, 4)
     assert len(home.moments()) == 8
@@ -65,8 +63,7 @@ def test_what_is_there_now_and_the_last_day_stay_whatever_their_size(home: Guard
 def test_a_file_that_left_no_version_is_forgotten(home: GuardedHome) -> None:
     home.settings["guard.days"] = 2
     home.write("a.md", "one\n")
-    home.write("b.md", "two\n")
-    home.look()
+    home.look_after("b.md", "two\n")
     home.remove("a.md")
     home.look(1)
     home.look(3 * DAY)
@@ -76,18 +73,15 @@ def test_a_file_that_left_no_version_is_forgotten(home: GuardedHome) -> None:
 
 
 def test_an_empty_file_has_a_version(home: GuardedHome) -> None:
-    home.write("a.md", "")
-    home.look()
-    home.write("a.md", "one\n")
-    home.look(1)
+    home.look_after("a.md", "")
+    home.look_after("a.md", "one\n", minutes=1)
     home.restore(1)
     assert home.content()["a.md"] == b""
 
 
 def test_a_version_in_pieces_is_put_together(home: GuardedHome) -> None:
     raw = os.urandom(3 * guard_database.PIECE_BYTES + 17).hex().encode()[: 3 * guard_database.PIECE_BYTES + 17]
-    home.write("a.md", raw)
-    home.look()
+    home.look_after("a.md", raw)
     with guard_database.open_guard() as kept:
         assert kept.query_one("SELECT count(*) FROM version_pieces") == 4
         assert kept.version_content(1) == raw

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.guests import GuestHome
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.documents import files as atomic_write
@@ -34,8 +35,7 @@ def test_a_correction_and_its_undo(home: GuestHome, tool: str) -> None:
     assert home.text("commits grandes", tool).text == "Inés prefiere commits grandes."
     home.undo()
     assert home.files() == before
-    with pytest.raises(NotFound, match="all of it was undone"):
-        home.undo()
+    refuses(NotFound, "all of it was undone", home.undo)
 
 
 def test_a_deletion_takes_the_line_of_the_index_along_and_the_undo_brings_both_back(home: GuestHome) -> None:
@@ -85,11 +85,9 @@ def test_a_text_that_changed_since_is_refused(home: GuestHome) -> None:
     path.write_bytes(path.read_bytes().replace(b"percebe", b"almeja"))
     home.age()
     before = home.files()
-    with pytest.raises(Conflict, match="the text changed since it was shown"):
-        home.correct(one, "Other.")
+    refuses(Conflict, "the text changed since it was shown", home.correct, one, "Other.")
     path.unlink()
-    with pytest.raises(Conflict, match="it is gone"):
-        home.correct(one, "Other.")
+    refuses(Conflict, "it is gone", home.correct, one, "Other.")
     assert changed(home, before) == {"MEMORY.md"}
 
 
@@ -98,8 +96,7 @@ def test_a_file_that_changes_between_showing_and_doing_is_refused(home: GuestHom
     path = home.openclaw / "MEMORY.md"
     path.write_bytes(path.read_bytes() + b"- theirs\n")
     home.age()
-    with pytest.raises(Conflict, match="it changed since it was shown"):
-        home.run(plan)
+    refuses(Conflict, "it changed since it was shown", home.run, plan)
     assert path.read_bytes().endswith(b"- theirs\n") and b"percebe" in path.read_bytes()
 
 
@@ -107,12 +104,10 @@ def test_a_file_that_was_just_written_is_left_to_its_tool(home: GuestHome) -> No
     one = home.text("percebe", "openclaw")
     plan = guests.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
     os.utime(one.path, (home.now / 1000 + 59, home.now / 1000 + 59))
-    with pytest.raises(Conflict, match="less than 2 seconds ago"):
-        home.run(plan)
+    refuses(Conflict, "less than 2 seconds ago", home.run, plan)
     plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     os.utime(home.engram, (home.now / 1000 + 60, home.now / 1000 + 60))
-    with pytest.raises(Conflict, match="less than 2 seconds ago"):
-        home.run(plan)
+    refuses(Conflict, "less than 2 seconds ago", home.run, plan)
 
 
 def test_a_program_that_saves_during_the_swap_keeps_its_bytes(home: GuestHome, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +120,7 @@ def test_a_program_that_saves_during_the_swap_keeps_its_bytes(home: GuestHome, m
         return exchange(folder, part, name)
 
     monkeypatch.setattr(atomic_write, "_exchange_names", late)
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        home.correct(one, "Other.")
+    refuses(Conflict, "it was changed meanwhile", home.correct, one, "Other.")
     assert path.read_bytes() == b"- saved by its tool\n"
 
 
@@ -150,8 +144,7 @@ def test_what_is_no_correction_is_refused(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
     refused = {"  ": "no text", one.text: "what it says", f"key {KEY}": "holds a secret"}
     for text, why in {**refused, **dict.fromkeys(("a\x1b[2Jb", "a\udcffb"), "control characters")}.items():
-        with pytest.raises(InvalidInput, match=why):
-            home.correct(one, text)
+        refuses(InvalidInput, why, home.correct, one, text)
 
 
 def test_each_change_is_a_moment_of_the_guard_and_no_restore(home: GuestHome) -> None:
@@ -160,8 +153,7 @@ def test_each_change_is_a_moment_of_the_guard_and_no_restore(home: GuestHome) ->
         [moment] = guard_moments.recent_moments(kept, 9)
         edit = (guard_moments.TEXT_EDIT, "openclaw", {"rewritten": 1})
         assert (moment.restores, moment.tool, moment.effect_counts) == edit
-        with pytest.raises(NotFound, match="Nothing was put back"):
-            guard_moments.find_last_restore(kept)
+        refuses(NotFound, "Nothing was put back", guard_moments.find_last_restore, kept)
 
 
 def test_a_purge_reaches_the_backups(home: GuestHome) -> None:

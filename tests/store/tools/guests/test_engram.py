@@ -6,6 +6,7 @@ from contextlib import closing
 import apsw
 import pytest
 from support.guests import GuestHome
+from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.tools import guard_moments, guests
@@ -55,16 +56,14 @@ def test_an_undo_of_a_correction_and_no_second_one(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "The staging host is called navaja.")
     home.undo()
     assert rows(home) == before and matches(home, "percebe") == [7]
-    with pytest.raises(NotFound, match="all of it was undone"):
-        home.undo()
+    refuses(NotFound, "all of it was undone", home.undo)
 
 
 def test_an_undo_of_what_was_reworded_since_is_refused(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "The staging host is called navaja.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
     plan = guests.plan_guest_undo(home.config, home.machine, home.now)
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        home.run(plan)
+    refuses(Conflict, "it was changed meanwhile", home.run, plan)
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
 
 
@@ -92,8 +91,7 @@ def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "Other.")
     plan = guests.plan_guest_undo(home.config, home.machine, home.now)
     before = home.engram.read_bytes()
-    with pytest.raises(InvalidInput, match="Nothing would be changed"):
-        home.run(guests.GuestPlan(plan.files, (), plan.undoes))
+    refuses(InvalidInput, "Nothing would be changed", home.run, guests.GuestPlan(plan.files, (), plan.undoes))
     assert home.engram.read_bytes() == before
 
 
@@ -101,10 +99,8 @@ def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> N
     one = home.text("percebe", "engram")
     plan = guests.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
-    with pytest.raises(Conflict, match="it was changed meanwhile"):
-        home.run(plan)
-    with pytest.raises(Conflict, match="the text changed since it was shown"):
-        home.correct(one, "Other.")
+    refuses(Conflict, "it was changed meanwhile", home.run, plan)
+    refuses(Conflict, "the text changed since it was shown", home.correct, one, "Other.")
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
 
 
@@ -121,8 +117,7 @@ def test_a_locked_database_is_refused(home: GuestHome, begin: str) -> None:
     plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
     with closing(apsw.Connection(str(home.engram))) as tool:
         tool.execute(begin)
-        with pytest.raises(Conflict, match="it is locked: its tool is at work"):
-            home.run(plan)
+        refuses(Conflict, "it is locked: its tool is at work", home.run, plan)
         tool.execute("ROLLBACK")
     assert home.text("percebe", "engram").line == 7
 
@@ -142,8 +137,7 @@ def test_tables_that_are_not_known_are_refused(home: GuestHome, script: str) -> 
     home.run_sql("DROP TRIGGER obs_fts_update; DROP TRIGGER obs_fts_insert; DROP TRIGGER obs_fts_delete;" + script)
     home.age()
     before = home.engram.read_bytes()
-    with pytest.raises(Conflict, match="its tables are not those that are known of Engram"):
-        home.run(plan)
+    refuses(Conflict, "its tables are not those that are known of Engram", home.run, plan)
     assert home.engram.read_bytes() == before
 
 
@@ -168,6 +162,5 @@ def test_a_damaged_database_is_named_and_harmed_by_nothing(home: GuestHome) -> N
     home.engram.write_bytes(b"SQLite format 3\0" + b"\xff" * 5_000)
     home.engram.with_name("engram.db-wal").unlink(missing_ok=True)
     home.age()
-    with pytest.raises(Conflict, match="the text changed since it was shown"):
-        home.correct(one, "Other.")
+    refuses(Conflict, "the text changed since it was shown", home.correct, one, "Other.")
     assert guests.read_engram_texts(str(home.engram), troubles := []) == [] and troubles

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-import pytest
 from support.guests import GuestHome
+from support.tables import refuses
 
 from store.base.errors import InvalidInput, NotFound
 from store.base.vocabulary import GUEST_TOOLS
@@ -21,8 +21,7 @@ def test_the_samples_of_four_tools(home: GuestHome) -> None:
     assert {one.tool for one in found.texts} == set(GUEST_TOOLS) and not found.troubles
     assert {one.tool for one in home.texts("engram")} == {"engram"}
     assert not [one for one in found.texts if "mejillon" in one.text and one.tool == "engram"]  # it is deleted
-    with pytest.raises(InvalidInput, match="Memories of mem0 cannot be edited in place"):
-        home.texts("mem0")
+    refuses(InvalidInput, "Memories of mem0 cannot be edited in place", home.texts, "mem0")
 
 
 def test_words_are_found_in_any_case_and_without_accents(home: GuestHome) -> None:
@@ -35,11 +34,9 @@ def test_a_name_finds_its_text_until_that_changes(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
     assert guests.find_guest_text(home.machine, one.short) == one
     home.correct(one, "The staging host is called navaja.")
-    with pytest.raises(NotFound, match="or it changed since"):
-        guests.find_guest_text(home.machine, one.short)
+    refuses(NotFound, "or it changed since", guests.find_guest_text, home.machine, one.short)
     for name in ("abc", "not a name", ""):
-        with pytest.raises(InvalidInput, match="no name of a text"):
-            guests.find_guest_text(home.machine, name)
+        refuses(InvalidInput, "no name of a text", guests.find_guest_text, home.machine, name)
 
 
 def test_the_persons_own_instructions_are_not_told(home: GuestHome) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from support.guests import GuestHome
+from support.tables import refuses
 
 from store.base.errors import InvalidInput
 from store.tools import guests
@@ -113,8 +114,7 @@ def test_what_an_editor_writes_with_line_endings_of_windows_is_what_was_typed(ho
 
 def test_a_body_that_would_be_front_matter_is_refused() -> None:
     one = only("claude-code", "/x/a.md", b"Plain.\n")
-    with pytest.raises(InvalidInput, match="read differently"):
-        guests.correct_text(b"Plain.\n", one, "---\nname: y\n---\nOther.")
+    refuses(InvalidInput, "read differently", guests.correct_text, b"Plain.\n", one, "---\nname: y\n---\nOther.")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,7 @@ def test_a_body_that_would_be_front_matter_is_refused() -> None:
     ],
 )
 def test_what_is_no_text_is_named(raw: bytes, why: str) -> None:
-    with pytest.raises(NotEditable, match=why):
-        guests.read_markdown_texts("claude-code", "/x/a.md", raw)
+    refuses(NotEditable, why, guests.read_markdown_texts, "claude-code", "/x/a.md", raw)
 
 
 def test_each_line_of_claude_codes_index_is_a_text(home: GuestHome) -> None:

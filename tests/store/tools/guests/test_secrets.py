@@ -1,6 +1,7 @@
 """What is shown has no secret, and what is written has no cut."""
 
 import pytest
+from support.tables import refuses
 
 from store.base.errors import InvalidInput
 from store.tools.guests import cut_secrets, restore_secrets
@@ -34,8 +35,7 @@ def test_a_cut_of_which_it_is_not_clear_what_it_is_is_refused() -> None:
     both, one = f"old {KEY} and new {OTHER}", f"The key is {KEY}."
     thrice = f"{CUT} and {CUT} and {CUT}"
     for text, typed in ((both, f"new {CUT} and old {CUT}"), ("No secret here.", f"Now {CUT}."), (one, thrice)):
-        with pytest.raises(InvalidInput, match="not clear"):
-            restore_secrets(text, typed)
+        refuses(InvalidInput, "not clear", restore_secrets, text, typed)
 
 
 def test_a_new_secret_is_refused() -> None:
