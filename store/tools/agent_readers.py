@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from store.ingest.formats import BrokenLine, is_claude_line, parse_claude_line
+from store.tools import source
 from store.tools.source import (
     CopiedDatabase,
     FoundDecision,
@@ -23,24 +24,6 @@ from store.tools.source import (
     MemorySource,
     ReadTrouble,
     Troubles,
-    existing_paths,
-    files_below,
-    is_unfilled,
-    list_folders,
-    list_source_files,
-    modification_time,
-    note_unreadable,
-    parse_bullets,
-    parse_front_matter,
-    parse_object,
-    prose_paragraphs,
-    read_database,
-    read_json_file,
-    read_json_lines,
-    read_text_file,
-    stripped_text,
-    text_in,
-    time_in,
 )
 
 MEMORY_INDEX = "MEMORY.md"
@@ -69,12 +52,12 @@ def read_claude_settings(machine: Machine) -> dict[str, object]:
     read: what it says may not lead to other places."""
     path = os.path.join(os.path.dirname(claude_projects_folder(machine)), "settings.json")
     # it may be a link
-    return parse_object(read_json_file(os.path.realpath(path), []))
+    return source.parse_object(source.read_json_file(os.path.realpath(path), []))
 
 
 def own_memory_folder(machine: Machine) -> str:
     """Return the folder that the settings name for the memory of all projects; empty without one."""
-    named = stripped_text(read_claude_settings(machine).get("autoMemoryDirectory"))
+    named = source.stripped_text(read_claude_settings(machine).get("autoMemoryDirectory"))
     path = os.path.join(machine.home, named.removeprefix("~/")) if named.startswith("~/") else named
     if "\0" in path or not os.path.isabs(path) or os.path.realpath(path) in ("/", os.path.realpath(machine.home)):
         return ""
@@ -85,14 +68,14 @@ def detect_claude_code(machine: Machine) -> list[str]:
     """List the places of Claude Code's memory on this machine; of one project if the machine names it."""
     base, own = claude_projects_folder(machine), own_memory_folder(machine)
     if machine.project:
-        return existing_paths(claude_project_folder(machine, machine.project), own)
-    return [*list_folders(os.path.join(base, ""), shut=[base]), *existing_paths(own)]
+        return source.existing_paths(claude_project_folder(machine, machine.project), own)
+    return [*source.list_folders(os.path.join(base, ""), shut=[base]), *source.existing_paths(own)]
 
 
 def _guarded_claude_code(machine: Machine) -> list[str]:
     """List what is guarded of Claude Code: the person's instructions, and the memories."""
     base, own = claude_projects_folder(machine), own_memory_folder(machine)
-    inner = (os.path.join(one, "memory") for one in list_folders(os.path.join(base, "")))
+    inner = (os.path.join(one, "memory") for one in source.list_folders(os.path.join(base, "")))
     return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
 
 
@@ -129,7 +112,7 @@ def project_working_folder(folder: str) -> str:
     """Return the working folder that the transcripts of a project's folder name; empty if none does."""
     place = os.path.dirname(folder) if os.path.basename(folder) == "memory" else folder
     for path in list_transcripts(place, []):
-        for number, value in read_json_lines(path, []):
+        for number, value in source.read_json_lines(path, []):
             if isinstance(cwd := value.get("cwd"), str) and cwd:
                 return cwd
             if number > SEARCHED_LINES:
@@ -149,7 +132,7 @@ def _list_names(folder: str, troubles: Troubles) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        note_unreadable(troubles, folder, error)
+        source.note_unreadable(troubles, folder, error)
         return []
 
 
@@ -165,7 +148,7 @@ def _project_folders(path: str, troubles: Troubles) -> list[str]:
 def read_folder_memories(folder: str, troubles: Troubles) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
     project = None
-    for path in files_below(claude_memory_folder(folder), ".md", troubles):
+    for path in source.files_below(claude_memory_folder(folder), ".md", troubles):
         project = project_working_folder(folder) if project is None else project
         yield from _read_memory_file(path, project, troubles)
 
@@ -173,32 +156,32 @@ def read_folder_memories(folder: str, troubles: Troubles) -> Iterator[FoundMemor
 def _read_memory_file(path: str, project: str, troubles: Troubles) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of one Markdown file."""
     reads = _index_memories if os.path.basename(path) == MEMORY_INDEX else _file_memory
-    if (text := read_text_file(path, troubles)) is not None:
+    if (text := source.read_text_file(path, troubles)) is not None:
         yield from reads(path, project, text)
 
 
 def _index_memories(path: str, project: str, text: str) -> Iterator[FoundMemory | FoundDocument]:
     """Yield what an index says itself: older versions wrote everything into it, and people still do."""
-    _, body, above = parse_front_matter(text)
-    for one in parse_bullets(body, above + 1):
-        if not _INDEX_ENTRY.search(one.text) and not is_unfilled(one.text):
-            tags, created = ((one.heading,) if one.heading else ()), modification_time(path)
+    _, body, above = source.parse_front_matter(text)
+    for one in source.parse_bullets(body, above + 1):
+        if not _INDEX_ENTRY.search(one.text) and not source.is_unfilled(one.text):
+            tags, created = ((one.heading,) if one.heading else ()), source.modification_time(path)
             yield FoundMemory(one.text, path, one.line, one.last, project=project, created=created, tags=tags)
-    if prose_paragraphs(body):
+    if source.prose_paragraphs(body):
         yield FoundDocument(path, body.strip())
 
 
 def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
     """Yield the memory that a file is: a fact, or a decision if it gives a reason."""
-    head, body, above = parse_front_matter(text)
+    head, body, above = source.parse_front_matter(text)
     said = body.strip()
     if not said:
         return
     about = memory_metadata(head)
-    kind = text_in(about, "type")
+    kind = source.text_in(about, "type")
     first = above + 1 + body[: body.index(said[0])].count("\n")
     why = _REASON.search(said) if kind == "project" else None
-    title = text_in(head, "description", "name")
+    title = source.text_in(head, "description", "name")
     decision = None
     if why is not None and title:
         chosen = _REASON.sub("", said).strip()
@@ -208,9 +191,9 @@ def _file_memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
         path=path,
         line=first,
         last=first + said.count("\n"),
-        session=text_in(about, "originSessionId"),
+        session=source.text_in(about, "originSessionId"),
         project=project,
-        created=time_in(about, "modified") or modification_time(path),
+        created=source.time_in(about, "modified") or source.modification_time(path),
         domain=CLAUDE_CODE_DOMAINS.get(kind, "general"),
         decision=decision,
     )
@@ -224,7 +207,7 @@ def memory_metadata(head: dict[str, object]) -> dict[str, object]:
 
 def _transcript_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     """Yield the turns of a transcript, without those of its tools."""
-    for number, value in read_json_lines(path, troubles):
+    for number, value in source.read_json_lines(path, troubles):
         if not is_claude_line(value):
             continue
         try:
@@ -253,53 +236,52 @@ CODEX_TEXT_PARTS = ("input_text", "output_text", "text")
 
 def read_codex(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a conversation or a folder of conversations."""
-    for file in list_source_files(path, ".jsonl", troubles):
+    for file in source.list_source_files(path, ".jsonl", troubles):
         yield from _codex_turns(file, troubles)
-    for file in files_below(path, ".jsonl.zst", troubles):
+    for file in source.files_below(path, ".jsonl.zst", troubles):
         troubles.append(ReadTrouble(file, 0, "it is packed; unpack it with zstd -d"))
 
 
 def codex_session_folders(path: str) -> Iterator[str]:
     """Yield the working folder of each conversation; only the first line of its file is read."""
-    for file in files_below(path, ".jsonl", []):
-        for _, value in read_json_lines(file, []):
+    for file in source.files_below(path, ".jsonl", []):
+        for _, value in source.read_json_lines(file, []):
             about = value.get("payload")
             if value.get("type") == "session_meta" and isinstance(about, dict) and not _is_subagent(about):
-                yield text_in(about, "cwd")
+                yield source.text_in(about, "cwd")
             break
 
 
 def _is_subagent(about: dict[str, object]) -> bool:
-    source = about.get("source")
-    return isinstance(source, dict) and "subagent" in source
+    return "subagent" in source.parse_object(about.get("source"))
 
 
 def _codex_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     """Yield the turns of one conversation."""
     session, cwd = os.path.basename(path).removesuffix(".jsonl"), ""
-    for number, value in read_json_lines(path, troubles):
+    for number, value in source.read_json_lines(path, troubles):
         payload = value.get("payload")
         if not isinstance(payload, dict):
             continue
         if value.get("type") == "session_meta":
             if _is_subagent(payload):
                 return
-            session = text_in(payload, "id") or session
+            session = source.text_in(payload, "id") or session
         if value.get("type") in ("session_meta", "turn_context"):
-            cwd = text_in(payload, "cwd") or cwd
+            cwd = source.text_in(payload, "cwd") or cwd
         if value.get("type") != "response_item" or payload.get("type") != "message":
             continue
         role = payload.get("role")
         text = _codex_text(payload.get("content")) if role in ("user", "assistant") else ""
         if text:
-            at, name = time_in(value, "timestamp"), text_in(payload, "id") or f"{session}/{number}"
+            at, name = source.time_in(value, "timestamp"), source.text_in(payload, "id") or f"{session}/{number}"
             yield FoundTurn(session, str(role), text, path, number, at, name, cwd)
 
 
 def _codex_text(content: object) -> str:
     """Return what a message says, without what the client inserted."""
     parts = [
-        text_in(part, "text")
+        source.text_in(part, "text")
         for part in (content if isinstance(content, list) else ())
         if isinstance(part, dict) and part.get("type") in CODEX_TEXT_PARTS
     ]
@@ -315,14 +297,14 @@ def detect_gemini(machine: Machine) -> list[str]:
     """Return the folder of Gemini's conversations if there are any, or if it cannot be read."""
     base = os.path.join(machine.home, ".gemini", "tmp")
     unread: Troubles = []
-    there = any(any(files_below(base, suffix, unread)) for suffix in GEMINI_SUFFIXES)
+    there = any(any(source.files_below(base, suffix, unread)) for suffix in GEMINI_SUFFIXES)
     return [base] if there or unread else []
 
 
 def list_gemini_files(path: str, troubles: Troubles, suffixes: Sequence[str] = GEMINI_SUFFIXES) -> Iterator[str]:
     """Yield the files of conversations in a folder, those of older versions last."""
     for suffix in suffixes:
-        for file in files_below(path, suffix, troubles):
+        for file in source.files_below(path, suffix, troubles):
             if os.path.basename(os.path.dirname(file)) == "chats":
                 yield file
 
@@ -355,15 +337,15 @@ def _gemini_turns(path: str, troubles: Troubles) -> Iterator[FoundTurn]:
     for name, (number, message) in messages.items():
         if text := _gemini_text(message):
             role = GEMINI_ROLES[str(message["type"])]
-            yield FoundTurn(session, role, text, path, number, time_in(message, "timestamp"), name, cwd)
+            yield FoundTurn(session, role, text, path, number, source.time_in(message, "timestamp"), name, cwd)
 
 
 def _gemini_values(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the objects of a file with their line numbers."""
     if path.endswith(".jsonl"):
-        yield from read_json_lines(path, troubles)
+        yield from source.read_json_lines(path, troubles)
         return
-    value = read_json_file(path, troubles)
+    value = source.read_json_file(path, troubles)
     if isinstance(value, dict):
         yield 1, value
     elif value is not None:
@@ -379,7 +361,9 @@ def _gemini_text(message: dict[str, object]) -> str:
         parts = [content.strip()]
     else:
         found = content if isinstance(content, list) else ()
-        parts = [text_in(part, "text") for part in found if isinstance(part, dict) and not part.get("thought")]
+        parts = [
+            source.text_in(part, "text") for part in found if isinstance(part, dict) and not part.get("thought")
+        ]
     return "\n\n".join(part for part in parts if part and not part.startswith(GEMINI_INSERTED))
 
 
@@ -388,11 +372,11 @@ def _gemini_project(path: str) -> str:
     own name, which is that of the project or, in older versions, a digest of its path."""
     named = os.path.dirname(os.path.dirname(path))
     marker = os.path.join(named, ".project_root")
-    if os.path.isfile(marker) and os.path.isabs(folder := (read_text_file(marker, []) or "").strip()):
+    if os.path.isfile(marker) and os.path.isabs(folder := (source.read_text_file(marker, []) or "").strip()):
         return folder
     for above in (os.path.dirname(os.path.dirname(named)), os.path.dirname(named)):
-        value = parse_object(read_json_file(os.path.join(above, "projects.json"), []))
-        for folder, name in parse_object(value.get("projects")).items():
+        value = source.parse_object(source.read_json_file(os.path.join(above, "projects.json"), []))
+        for folder, name in source.parse_object(value.get("projects")).items():
             if name == os.path.basename(named):
                 return str(folder)
     return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""
@@ -409,14 +393,17 @@ OPENCODE_FILE = "opencode.db"
 def read_opencode(path: str, troubles: Troubles) -> Iterator[FoundItem]:
     """Yield the turns of a database of OpenCode."""
     file = os.path.join(path, OPENCODE_FILE) if os.path.isdir(path) else path
-    yield from read_database(file, troubles, _opencode_turns)
+    yield from source.read_database(file, troubles, _opencode_turns)
 
 
 def _opencode_turns(path: str, database: CopiedDatabase) -> Iterator[FoundTurn]:
     """Yield the turns of a database, which are in the order of their parts."""
     folders = _opencode_folders(database)
     roles = {
-        str(row["id"]): (str(parse_object(row["data"]).get("role", "")), time_in(row, "time_created"))
+        str(row["id"]): (
+            str(source.parse_object(row["data"]).get("role", "")),
+            source.time_in(row, "time_created"),
+        )
         for row in database.read_table("message", "id time_created data")
     }
     parts = database.read_table("part", "message_id session_id data", "message_id")
@@ -424,7 +411,7 @@ def _opencode_turns(path: str, database: CopiedDatabase) -> Iterator[FoundTurn]:
         several = list(rows)
         session = str(several[0]["session_id"])
         role, at = roles.get(message, ("", ""))
-        text = "\n\n".join(filter(None, (_opencode_text(parse_object(row["data"])) for row in several)))
+        text = "\n\n".join(filter(None, (_opencode_text(source.parse_object(row["data"])) for row in several)))
         if session not in folders or role not in ("user", "assistant") or not text:
             continue
         if role == "user" and len(text) > 1 and text[0] == '"' == text[-1]:
@@ -437,12 +424,12 @@ def _opencode_turns(path: str, database: CopiedDatabase) -> Iterator[FoundTurn]:
 def _opencode_folders(database: CopiedDatabase) -> dict[str, str]:
     """Return the working folder of each session that is not a sub-agent's."""
     rows = database.read_table("session", "id parent_id directory")
-    return {str(row["id"]): stripped_text(row["directory"]) for row in rows if not row["parent_id"]}
+    return {str(row["id"]): source.stripped_text(row["directory"]) for row in rows if not row["parent_id"]}
 
 
 def _opencode_text(part: dict[str, object]) -> str:
     """Return the text of a part of a message; empty for any other part."""
-    return text_in(part, "text") if part.get("type") == "text" and not part.get("synthetic") else ""
+    return source.text_in(part, "text") if part.get("type") == "text" and not part.get("synthetic") else ""
 
 
 AGENT_SOURCES = (
@@ -458,7 +445,7 @@ AGENT_SOURCES = (
     MemorySource(
         "codex",
         "Codex",
-        lambda machine: existing_paths(
+        lambda machine: source.existing_paths(
             *machine.find_files("CODEX_HOME", ".codex", "sessions", "archived_sessions")
         ),
         read_codex,
@@ -477,12 +464,14 @@ AGENT_SOURCES = (
     MemorySource(
         "opencode",
         "OpenCode",
-        lambda machine: existing_paths(
+        lambda machine: source.existing_paths(
             *machine.find_files("XDG_DATA_HOME", ".local/share", "opencode/opencode.db")
         ),
         read_opencode,
         # no message is read
-        lambda path: read_database(path, [], lambda _, database: iter(_opencode_folders(database).values())),
+        lambda path: source.read_database(
+            path, [], lambda _, database: iter(_opencode_folders(database).values())
+        ),
         lambda machine: machine.find_files("XDG_CONFIG_HOME", ".config", "opencode/AGENTS.md"),
     ),
 )

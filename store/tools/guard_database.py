@@ -27,16 +27,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from store.base import state_files
 from store.base.clock import DAY_MS
 from store.base.errors import Busy, DamagedFile, MemorandaError, NewerFile, NotFound, StorageError, UnsafeFile
-from store.base.state_files import (
-    delete_state,
-    read_state,
-    state_folder,
-    state_folder_error,
-    state_name_of,
-    write_state,
-)
 from store.base.vocabulary import SOURCE_NAMES
 from store.config.configuration import Config
 from store.database.connection import (
@@ -289,14 +282,14 @@ def read_guard_key(place: str, database: str) -> bytes:
         if place == KEY_IN_KEYRING:
             found = bytes.fromhex(_load_keyring().get_password(KEY_NAME, database) or "")
         else:
-            found = bytes.fromhex(read_state(_key_file(database)))
+            found = bytes.fromhex(state_files.read_state(_key_file(database)))
     except ValueError:
         found = b""
     if len(found) != GUARD_KEY_BYTES:
         where = (
             "the system's keyring"
             if place == KEY_IN_KEYRING
-            else os.path.join(state_folder(), _key_file(database))
+            else os.path.join(state_files.state_folder(), _key_file(database))
         )
         raise StorageError(f"The key of the kept versions is not in {where}.", START_OVER)
     return found
@@ -305,7 +298,7 @@ def read_guard_key(place: str, database: str) -> bytes:
 def delete_guard_key(place: str, database: str) -> None:
     """Delete the key: what it sealed is lost for good."""
     if place == KEY_IN_FILE:
-        delete_state(_key_file(database))
+        state_files.delete_state(_key_file(database))
         return
     import keyring.errors
 
@@ -326,10 +319,10 @@ def store_guard_key(place: str, database: str, key: bytes) -> None:
             raise _keyring_error(type(error).__name__) from None
         if stored != key.hex():
             raise _keyring_error("it did not keep it")
-    elif not write_state(_key_file(database), key.hex()):
+    elif not state_files.write_state(_key_file(database), key.hex()):
         # it would hold for this process alone
-        delete_state(_key_file(database))
-        raise state_folder_error()
+        state_files.delete_state(_key_file(database))
+        raise state_files.state_folder_error()
 
 
 def _keyring_error(why: str) -> StorageError:
@@ -342,7 +335,7 @@ def _keyring_error(why: str) -> StorageError:
 
 def _key_file(database: str) -> str:
     """Return the name of the private file for the key of a database."""
-    return state_name_of(KEY_NAME, database)
+    return state_files.state_name_of(KEY_NAME, database)
 
 
 def _load_keyring() -> ModuleType:

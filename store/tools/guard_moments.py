@@ -27,25 +27,8 @@ from store.documents.files import Unreadable
 from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets
 from store.text.display import format_count, home_path, visible
-from store.tools.guard_database import (
-    DATABASE_ENDINGS,
-    GUARD_COPY_PREFIX,
-    GUARDED_SUFFIX,
-    LARGEST_GUARDED_FILE,
-    GuardedFile,
-    KeptVersions,
-    PresentFile,
-    UnreadableNow,
-    guarded_tool_title,
-    list_guarded_files,
-    list_watched_folders,
-    nearest_folder,
-    open_guard,
-    open_image,
-    read_guarded_file,
-    stamp_guarded_file,
-    tidy_guard_copies,
-)
+from store.tools import guard_database
+from store.tools.guard_database import GuardedFile, KeptVersions, PresentFile, UnreadableNow
 from store.tools.source import DATABASE_PARTS, FoundMemory, Machine, ReadTrouble, Troubles
 from store.tools.source_import import get_source
 
@@ -107,8 +90,8 @@ class FileDifference(NamedTuple):
 def look_at_files(config: Config, machine: Machine, now: int, databases: bool = True) -> LookResult:
     """Look at every guarded file, at the moment `now` in milliseconds; without `databases` these are left for another
     time. Raise as `database.opened` does."""
-    tidy_guard_copies()
-    with open_guard(config) as kept:
+    guard_database.tidy_guard_copies()
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         return look_with_guard(kept, config, machine, now, databases)
 
@@ -120,7 +103,7 @@ def look_with_guard(
     found = LookResult(first=not kept.get_number("looked"))
     databases = databases or found.first
     seen = known_files(kept)
-    here = {one.path: one for one in list_guarded_files(machine, config["guard.paths"])}
+    here = {one.path: one for one in guard_database.list_guarded_files(machine, config["guard.paths"])}
     wanted = here | {path: one.file for path, one in seen.items() if one.version is not None and path not in here}
     since, differences, touched = kept.get_number("looked"), list[FileDifference](), list[tuple[str, int]]()
     for path, file in wanted.items():
@@ -167,10 +150,10 @@ def known_files(kept: KeptVersions) -> dict[str, KnownFile]:
 def _find_difference(kept: KeptVersions, known: KnownFile, since: int, now: int) -> FileDifference | str:
     """Return how a file differs from what is known of it; if it does not, its new stamp, empty where that is the same.
     Raise NotNow."""
-    path, seen = known.file.path, stamp_guarded_file(known.file)
+    path, seen = known.file.path, guard_database.stamp_guarded_file(known.file)
     if known.version is not None and seen == known.stamp:
         return ""
-    found = read_guarded_file(known.file)
+    found = guard_database.read_guarded_file(known.file)
     if found is None:
         gone = known.version is not None
         return FileDifference(known, None, _removal_time(path, since, now)) if gone else ""
@@ -183,7 +166,7 @@ def _find_difference(kept: KeptVersions, known: KnownFile, since: int, now: int)
 def _removal_time(path: str, since: int, now: int) -> int:
     """Return when a file was removed, as its folder tells; `now` where it does not."""
     try:
-        at = os.stat(nearest_folder(os.path.dirname(path))).st_mtime_ns // 1_000_000
+        at = os.stat(guard_database.nearest_folder(os.path.dirname(path))).st_mtime_ns // 1_000_000
     except OSError:
         return now
     return at if since < at <= now else now
@@ -238,7 +221,7 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
                 file = kept.unseal_file(tool, digest, sealed)
                 found, done = None, False
                 try:
-                    found = read_guarded_file(file)
+                    found = guard_database.read_guarded_file(file)
                     done = kept.is_same_content(after, found.raw if found else None)
                 except UnreadableNow:
                     pass  # the next look tells what became of it
@@ -257,7 +240,7 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
 def note_restored_database(kept: KeptVersions, moment: int, number: int, file: GuardedFile) -> None:
     """Note what a database became when a version was copied into it: its header is not the version's own."""
     try:
-        found = read_guarded_file(file)
+        found = guard_database.read_guarded_file(file)
     except UnreadableNow:  # the next look tells it
         return
     if found is not None:
@@ -314,7 +297,7 @@ class GuardMoment(NamedTuple):
     @property
     def title(self) -> str:
         """The name of its tool."""
-        return guarded_tool_title(self.tool)
+        return guard_database.guarded_tool_title(self.tool)
 
     @property
     def is_edit(self) -> bool:
@@ -559,7 +542,9 @@ def _lines_without_secrets(text: str) -> list[str]:
 
 def _database_lines(file: GuardedFile, raw: bytes) -> Iterator[str]:
     """Yield the lines of the memories in a database, as the tool's reader reads them."""
-    with tempfile.TemporaryDirectory(prefix=GUARD_COPY_PREFIX, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix=guard_database.GUARD_COPY_PREFIX, ignore_cleanup_errors=True
+    ) as folder:
         path = os.path.join(folder, os.path.basename(file.path))
         with open(path, "xb") as copy:
             copy.write(raw)
@@ -590,12 +575,14 @@ def swap_content(file: GuardedFile, shown: bytes | None, wanted: bytes | None, m
             raise Unreadable(f"its {left[0]} is still there, and belongs to other content")
         place = files.DocumentPath(folder, (name,), file.path)
         if wanted is None and shown is not None:
-            files.remove_file(place, sha256(shown).digest(), LARGEST_GUARDED_FILE)
+            files.remove_file(place, sha256(shown).digest(), guard_database.LARGEST_GUARDED_FILE)
         elif shown is None and wanted is not None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             files.create_file(place, wanted, mode)
         elif shown is not None and wanted is not None:
-            files.replace_file(place, sha256(shown).digest(), wanted, max(LARGEST_GUARDED_FILE, len(shown)))
+            files.replace_file(
+                place, sha256(shown).digest(), wanted, max(guard_database.LARGEST_GUARDED_FILE, len(shown))
+            )
     except OSError as error:
         raise unchanged_error(file, (error.strerror or type(error).__name__).lower()) from None
     except Unreadable as error:
@@ -625,7 +612,7 @@ def _copy_into_database(file: GuardedFile, shown: bytes, wanted: bytes) -> None:
     try:
         with (
             closing(apsw.Connection(file.path, flags=apsw.SQLITE_OPEN_READWRITE)) as target,
-            closing(open_image(wanted)) as source,
+            closing(guard_database.open_image(wanted)) as source,
         ):
             target.set_busy_timeout(0)
             target.execute("BEGIN EXCLUSIVE")
@@ -723,7 +710,7 @@ def plan_guard_restore(
     """Return what puts back a moment, or only the file of it that is called `name`, or only `lines` of that; without a
     number what undoes the last restore. Differences have `context` lines around them. All files are looked at first, so
     that what is there now is kept. Raise NotFound, InvalidInput."""
-    with open_guard(config) as kept:
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         look_with_guard(kept, config, machine, now)
         moment = find_last_restore(kept) if number is None else get_moment(kept, number)
@@ -748,7 +735,7 @@ def plan_guard_restore(
 def run_guard_restore(config: Config, machine: Machine, now: int, chosen: GuardRestorePlan) -> int:
     """Do what a plan says; return the number of the moment that it is. Raise Conflict where a file is not as it was
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
-    with open_guard(config) as kept:
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         look_with_guard(kept, config, machine, now, any(one.change.file.is_database for one in chosen.files))
         for one in chosen.files:
@@ -878,7 +865,10 @@ GATHER_MS = 1_500  # longest time for which changes are collected
 WATCH_QUIET_MS = 250
 # a look at all, databases too, which are copied to be read
 LOOK_EVERY_SECONDS = 60.0
-WATCHED_ENDINGS = (GUARDED_SUFFIX, *(f"{name}{part}" for name in DATABASE_ENDINGS for part in DATABASE_PARTS))
+WATCHED_ENDINGS = (
+    guard_database.GUARDED_SUFFIX,
+    *(f"{name}{part}" for name in guard_database.DATABASE_ENDINGS for part in DATABASE_PARTS),
+)
 
 
 def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event) -> Iterator[LookResult]:
@@ -888,7 +878,7 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
     while not stop.is_set():
         last = time.monotonic()
         yield _look_unless_busy(config, machine)
-        places = list_watched_folders(machine, config["guard.paths"])
+        places = guard_database.list_watched_folders(machine, config["guard.paths"])
         fresh = True  # changes before the watching began cause no notification
         try:
             for changed in _watch_changes(places, config, machine, stop):
@@ -899,7 +889,7 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
                     fresh = False
                     yield _look_unless_busy(config, machine, databases=due)
                     last = time.monotonic() if due else last
-                    if list_watched_folders(machine, config["guard.paths"]) != places:
+                    if guard_database.list_watched_folders(machine, config["guard.paths"]) != places:
                         break
         except (
             OSError,
@@ -919,7 +909,7 @@ def _watch_changes(places: list[str], config: Config, machine: Machine, stop: th
     """Yield whether something may have changed, each time that it did or that nothing happened for a while."""
     from watchfiles import watch
 
-    known = {one.path for one in list_guarded_files(machine, config["guard.paths"])}
+    known = {one.path for one in guard_database.list_guarded_files(machine, config["guard.paths"])}
 
     def wanted(_: object, path: str) -> bool:
         name = os.path.basename(path)

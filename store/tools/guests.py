@@ -25,18 +25,9 @@ from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets, replace_findings
 from store.text.display import home_path, visible
 from store.text.words import fold_text
-from store.tools import guard_moments
+from store.tools import guard_database, guard_moments, source
 from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder, memory_metadata
-from store.tools.guard_database import (
-    GUARDED_SUFFIX,
-    GuardedFile,
-    KeptVersions,
-    UnreadableNow,
-    list_guarded_files,
-    open_guard,
-    open_image,
-    read_guarded_file,
-)
+from store.tools.guard_database import GuardedFile, KeptVersions, UnreadableNow
 from store.tools.guard_moments import (
     TEXT_EDIT,
     DiffLine,
@@ -57,20 +48,7 @@ from store.tools.memory_readers import (
     is_placeholder,
     split_observation,
 )
-from store.tools.source import (
-    Bullet,
-    CopiedDatabase,
-    Machine,
-    ReadTrouble,
-    Troubles,
-    describe_read_error,
-    parse_bullets,
-    parse_front_matter,
-    prose_paragraphs,
-    read_database,
-    read_file_bytes,
-    text_in,
-)
+from store.tools.source import Bullet, CopiedDatabase, Machine, ReadTrouble, Troubles
 from store.tools.source_import import get_source
 
 # One text in the memory of another tool, and where in its file it is.
@@ -170,7 +148,7 @@ class EngramCell(NamedTuple):
 
 def read_engram_texts(path: str, troubles: Troubles) -> list[GuestText]:
     """Return the observations that are not deleted."""
-    return name_texts(read_database(path, troubles, _engram_texts))
+    return name_texts(source.read_database(path, troubles, _engram_texts))
 
 
 def _engram_texts(path: str, database: CopiedDatabase) -> Iterator[GuestText]:
@@ -202,7 +180,7 @@ def write_engram_cells(path: str, cells: tuple[EngramCell, ...]) -> None:
     except (apsw.BusyError, apsw.LockedError):
         raise NotEditable(guard_moments.DATABASE_LOCKED) from None
     except apsw.Error as error:
-        raise NotEditable(describe_read_error(error)) from None
+        raise NotEditable(source.describe_read_error(error)) from None
 
 
 def _update_cell(connection: apsw.Connection, one: EngramCell) -> None:
@@ -240,7 +218,7 @@ def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
 
 def _observation_values(raw: bytes) -> dict[int, tuple[str | None, str | None]]:
     """Return the text and the deletion time of each observation."""
-    with closing(open_image(raw)) as connection:
+    with closing(guard_database.open_image(raw)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         rows = connection.execute(f"SELECT id, {TEXT_COLUMN}, {DELETED_COLUMN} FROM observations")
         return {row: (text, deleted) for row, text, deleted in rows}
@@ -274,7 +252,7 @@ class _FileContent:
             self.stops.append(found.start())
             self.starts.append(found.end())
         self.stops.append(len(raw))
-        self.head, self.body, self.above = parse_front_matter(_unix_lines(text))
+        self.head, self.body, self.above = source.parse_front_matter(_unix_lines(text))
 
     def line_text(self, number: int) -> str:
         """Return the text of a line, counted from 1."""
@@ -286,7 +264,7 @@ class _FileContent:
 
     def find_bullets(self) -> Iterator[Bullet]:
         """Yield the bullets of the body."""
-        return parse_bullets(self.body, self.above + 1)
+        return source.parse_bullets(self.body, self.above + 1)
 
 
 def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
@@ -303,8 +281,8 @@ def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
 
 def _fact_text(content: _FileContent) -> Iterator[GuestText]:
     """Yield the body of a file of Claude Code as a text."""
-    title = text_in(content.head, "name") or content.name
-    note = text_in(memory_metadata(content.head), "type")
+    title = source.text_in(content.head, "name") or content.name
+    note = source.text_in(memory_metadata(content.head), "type")
     yield from _whole_text(content, title, note)
 
 
@@ -316,11 +294,11 @@ def _index_texts(content: _FileContent) -> Iterator[GuestText]:
 
 def _note_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the observations of a note, and its body."""
-    title = text_in(content.head, "title") or content.name.removesuffix(".md")
+    title = source.text_in(content.head, "title") or content.name.removesuffix(".md")
     for bullet in content.find_bullets():
         if found := OBSERVATION_BULLET.fullmatch(bullet.text):
             yield _bullet_text(content, bullet, title, found["category"].lower())
-    if prose_paragraphs(content.body):
+    if source.prose_paragraphs(content.body):
         yield from _whole_text(content, title, "note")
 
 
@@ -487,7 +465,7 @@ def list_guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> li
     own = os.path.dirname(os.path.realpath(claude_projects_folder(machine)))
     found = [
         file
-        for file in list_guarded_files(machine)
+        for file in guard_database.list_guarded_files(machine)
         if file.tool in tools and not (file.tool == "claude-code" and os.path.dirname(file.path) == own)
     ]
 
@@ -502,7 +480,7 @@ def read_guest_texts(file: GuardedFile, troubles: Troubles) -> list[GuestText]:
     """Return the texts of one file."""
     if file.is_database:
         return read_engram_texts(file.path, troubles)
-    raw = read_file_bytes(file.path, troubles)
+    raw = source.read_file_bytes(file.path, troubles)
     if raw is None:
         return []
     try:
@@ -542,7 +520,9 @@ def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:
         try:
             with os.scandir(folder) as entries:
                 links = sorted(
-                    one.path for one in entries if one.name.endswith(GUARDED_SUFFIX) and one.is_symlink()
+                    one.path
+                    for one in entries
+                    if one.name.endswith(guard_database.GUARDED_SUFFIX) and one.is_symlink()
                 )
         except OSError:
             continue
@@ -668,7 +648,7 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
     )
     if not has_kept_versions():
         raise nothing
-    with open_guard(config) as kept:
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         moment = guard_moments.find_last_edit(kept)
         if moment is None:
@@ -709,7 +689,7 @@ def _plan_in_files(
 ) -> GuestPlan:
     """Plan to change the file of a text, after a backup of what it has now."""
     file = GuardedFile(one.tool, one.path)
-    with open_guard(config) as kept:
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         change, raw = _back_up(kept, config, machine, now, file)
         try:
@@ -745,7 +725,7 @@ def _back_up(
     """Keep what a file has now; return it as a change of nothing, with its bytes. Raise Conflict."""
     guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
     try:
-        found = read_guarded_file(file)
+        found = guard_database.read_guarded_file(file)
     except UnreadableNow as error:
         raise unchanged_error(file, str(error)) from None
     if found is None:
@@ -801,7 +781,7 @@ def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
 def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
     """Change the columns of a database, and record it as a moment; return its number. Raise Conflict."""
     file = plan.files[0].change.file
-    with open_guard(config) as kept:
+    with guard_database.open_guard(config) as kept:
         settle_restores(kept, now)
         guard_moments.require_quiet_file(kept, file.path, now)
         change, _ = _back_up(kept, config, machine, now, file)

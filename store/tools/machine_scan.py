@@ -17,38 +17,13 @@ from store.inbox.duplicates import find_pairs_by_words
 from store.ingest.formats import fence_after_line
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families
+from store.text import similarity
 from store.text.fence import is_order_to_reader
-from store.text.similarity import (
-    CONTRADICTS,
-    SAME_STATEMENT,
-    SIMILAR_STATEMENT,
-    ParsedSentence,
-    compare_sentences,
-    parse_sentence,
-)
+from store.text.similarity import ParsedSentence
 from store.text.words import count_tokens, normalize_text
-from store.tools.agent_readers import (
-    MEMORY_INDEX,
-    claude_memory_folder,
-    claude_project_folder,
-    list_transcripts,
-    own_memory_folder,
-    project_working_folder,
-    read_folder_memories,
-)
+from store.tools import agent_readers, source
 from store.tools.memory_readers import parse_markdown_notes
-from store.tools.source import (
-    FoundDocument,
-    FoundMemory,
-    FoundTurn,
-    Machine,
-    ReadTrouble,
-    Troubles,
-    files_below,
-    modification_time,
-    parse_front_matter,
-    read_text_file,
-)
+from store.tools.source import FoundDocument, FoundMemory, FoundTurn, Machine, ReadTrouble, Troubles
 from store.tools.source_import import detect_sources, get_source
 from store.tools.transcript_scan import (
     DAY_SECONDS,
@@ -113,15 +88,17 @@ def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
 def _rule_files(folder: str) -> Iterator[str]:
     """Yield the rules of a folder of Claude Code, without rules that apply to some paths only, which it loads with
     these."""
-    for path in files_below(os.path.join(folder, "rules"), ".md", []):
-        if "paths" not in parse_front_matter(read_text_file(path, []) or "")[0]:
+    for path in source.files_below(os.path.join(folder, "rules"), ".md", []):
+        if "paths" not in source.parse_front_matter(source.read_text_file(path, []) or "")[0]:
             yield path
 
 
 def _codex_file(folder: str) -> str:
     """Return the file of instructions that Codex reads in a folder; empty if there is none."""
     paths = (os.path.join(folder, name) for name in CODEX_NAMES)
-    return next((path for path in paths if os.path.isfile(path) and (read_text_file(path, []) or "").strip()), "")
+    return next(
+        (path for path in paths if os.path.isfile(path) and (source.read_text_file(path, []) or "").strip()), ""
+    )
 
 
 def _folders_above(folder: str) -> list[str]:
@@ -151,7 +128,7 @@ def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: 
     if real in seen or not os.path.isfile(real):
         return
     seen.add(real)
-    text = read_text_file(real, [])
+    text = source.read_text_file(real, [])
     if text is None:
         return
     yield ContextLayer(agent, path, count_tokens(text), by)
@@ -167,9 +144,11 @@ def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: 
 
 def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
     """Yield the part of Claude Code's index of memories that is loaded."""
-    place = own_memory_folder(machine) or claude_memory_folder(claude_project_folder(machine, folder))
-    path = os.path.join(place, MEMORY_INDEX)
-    text = read_text_file(path, []) if os.path.isfile(path) else None
+    place = agent_readers.own_memory_folder(machine) or agent_readers.claude_memory_folder(
+        agent_readers.claude_project_folder(machine, folder)
+    )
+    path = os.path.join(place, agent_readers.MEMORY_INDEX)
+    text = source.read_text_file(path, []) if os.path.isfile(path) else None
     if text:
         yield ContextLayer("claude-code", path, count_tokens("\n".join(text.split("\n")[:LOADED_INDEX_LINES])))
 
@@ -243,16 +222,16 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
         if where[0].project and where[1].project and where[0].project != where[1].project:
             continue
         one, other, fact = texts[first], texts[second], facts[first] and facts[second]
-        how = compare_sentences(one.part, other.part, ratio(one.part.plain, other.part.plain) / 100)
+        how = similarity.compare_sentences(one.part, other.part, ratio(one.part.plain, other.part.plain) / 100)
         if _letters_only(one.part.plain).replace(" ", "") == _letters_only(other.part.plain).replace(" ", ""):
-            how = SAME_STATEMENT
-        if (how == SAME_STATEMENT and (fact or len(one.part.words) > LONGEST_FIELD_VALUE)) or (
-            how == SIMILAR_STATEMENT and fact and one.named == other.named
+            how = similarity.SAME_STATEMENT
+        if (how == similarity.SAME_STATEMENT and (fact or len(one.part.words) > LONGEST_FIELD_VALUE)) or (
+            how == similarity.SIMILAR_STATEMENT and fact and one.named == other.named
         ):
             if second not in copies:
                 copies.add(second)
                 found.append(_pair_finding("duplicate", *where, SAYS_SAME))
-        elif how == CONTRADICTS and fact and documents.isdisjoint(memory.path for memory in where):
+        elif how == similarity.CONTRADICTS and fact and documents.isdisjoint(memory.path for memory in where):
             frame = frozenset(one.part.words)
             alone = frame != frozenset(other.part.words) or frames[frame] < SERIES_LENGTH
             # a field is about its heading
@@ -269,7 +248,7 @@ def _parse_memory(text: str) -> _ParsedText:
     value = (field["value"] or field["rest"] or "") if field else ""
     links = tuple(_LINK_TARGET.findall(text[:LONGEST_COMPARED]))
     named = frozenset(one.strip("`$") for one in _NAMED_THING.findall(text[:LONGEST_COMPARED]))
-    return _ParsedText(text, parse_sentence(text), name, value, links, named)
+    return _ParsedText(text, similarity.parse_sentence(text), name, value, links, named)
 
 
 def _is_fact(one: _ParsedText) -> bool:
@@ -558,7 +537,9 @@ def _scan_tool(
     told: SecretCounts = {}
     for place in places if name not in CONVERSATION_TOOLS else ():
         for one in (
-            read_folder_memories(place, troubles) if name == "claude-code" else reader.read(place, troubles)
+            agent_readers.read_folder_memories(place, troubles)
+            if name == "claude-code"
+            else reader.read(place, troubles)
         ):
             if isinstance(one, FoundMemory):
                 memories.append(one)
@@ -568,7 +549,7 @@ def _scan_tool(
                 said.add(one.session)
                 if search:
                     count_turn_secrets(one, told)
-    recent_first = sorted(files, key=modification_time, reverse=True)
+    recent_first = sorted(files, key=source.modification_time, reverse=True)
     kept = report.kept.setdefault(name, [])
     kept += [ScanFinding("memory", one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]
     kept += [ScanFinding("document", path, 1, "") for path in sorted(documents)]
@@ -623,7 +604,7 @@ def _instruction_bullets(report: ScanReport) -> Iterator[FoundMemory]:
         for path in dict.fromkeys(layer.path for layer in start.layers):
             if path not in known and _is_within(path, os.path.realpath(start.folder)):
                 known.add(path)
-                for one in parse_markdown_notes(path, read_text_file(path, []) or ""):
+                for one in parse_markdown_notes(path, source.read_text_file(path, []) or ""):
                     if isinstance(one, FoundMemory):
                         yield one._replace(project=start.folder)
 
@@ -641,7 +622,7 @@ def _check_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> lis
     issued = {family.label for family in load_token_families()} - {"CONNECTION_STRING"}
     found: dict[ScanFinding, None] = {}
     for path in sorted(paths):
-        text = read_text_file(path, []) or ""
+        text = source.read_text_file(path, []) or ""
         secrets = list(find_sure_secrets(text))
         code = _code_lines(text) if secrets and path in documents else frozenset()
         for secret in secrets:
@@ -663,9 +644,9 @@ def _code_lines(text: str) -> frozenset[int]:
 
 def _find_dead_links(place: str) -> list[ScanFinding]:
     """Return the links of Claude Code's index of memories that lead to missing files."""
-    folder = claude_memory_folder(place)
-    path = os.path.join(folder, MEMORY_INDEX)
-    text = read_text_file(path, []) if os.path.isfile(path) else None
+    folder = agent_readers.claude_memory_folder(place)
+    path = os.path.join(folder, agent_readers.MEMORY_INDEX)
+    text = source.read_text_file(path, []) if os.path.isfile(path) else None
     return [
         ScanFinding("dead-link", path, number, f"{link} does not exist")
         for number, line in enumerate((text or "").split("\n"), 1)
@@ -680,9 +661,9 @@ def _find_cross_project(claude: Sequence[str], memories: Sequence[FoundMemory]) 
     sessions = {
         os.path.basename(path).removesuffix(".jsonl"): place
         for place in claude
-        for path in list_transcripts(place, [])
+        for path in agent_readers.list_transcripts(place, [])
     }
-    folders = {place: folder for place in claude if (folder := project_working_folder(place))}
+    folders = {place: folder for place in claude if (folder := agent_readers.project_working_folder(place))}
     names = sorted({one.project for one in memories if os.path.isabs(one.project)} | set(folders.values()))
     found = []
     for one in memories:
@@ -713,9 +694,9 @@ def _project_starts(machine: Machine, folder: str, claude: Sequence[str], moment
     """Return what a start loads in the folder that was named and in each project of Claude Code."""
     counts: dict[str, int] = {}
     for place in claude:
-        project = project_working_folder(place)
+        project = agent_readers.project_working_folder(place)
         if project and os.path.isdir(project):
-            files = (path for path in list_transcripts(place, []) if os.path.isfile(path))
+            files = (path for path in agent_readers.list_transcripts(place, []) if os.path.isfile(path))
             recent = sum(moment - os.path.getmtime(path) < START_DAYS * DAY_SECONDS for path in files)
             counts[project] = counts.get(project, 0) + recent
     chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))

@@ -15,18 +15,9 @@ from store.base.state_files import replace_whole_file
 from store.database.values import clean_text
 from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
 from store.text.display import format_count, visible
+from store.tools import source
 from store.tools.agent_readers import list_gemini_files, list_transcripts, read_claude_settings
-from store.tools.source import (
-    LONGEST_JSON_LINE,
-    PERMISSION_DENIED,
-    FoundTurn,
-    Machine,
-    ReadTrouble,
-    Troubles,
-    files_below,
-    note_unreadable,
-    open_plain_file,
-)
+from store.tools.source import FoundTurn, Machine, ReadTrouble, Troubles
 
 # What a scan finds, as plain data.
 
@@ -213,7 +204,7 @@ class ScanReport:
         return [*lines, *(f"  {line}" for line in self._unread_advice())]
 
     def _unread_advice(self) -> list[str]:
-        shut = any(one.why == PERMISSION_DENIED for one in self.troubles)
+        shut = any(one.why == source.PERMISSION_DENIED for one in self.troubles)
         return ["Look at the permissions of these, and of the folders above them."] if shut else []
 
     def start_lines(self) -> list[str]:
@@ -291,7 +282,7 @@ def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:
     new, before, troubles = [], 0, Troubles()
     for path in dict.fromkeys(paths):
         target = os.path.join(folder, os.path.basename(os.path.dirname(path)), os.path.basename(path))
-        file = open_plain_file(path, troubles)
+        file = source.open_plain_file(path, troubles)
         if file is None:
             continue
         with file:
@@ -313,7 +304,7 @@ def _copy_without_secrets(file: BinaryIO, target: str, at: int) -> None:
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     with replace_whole_file(target) as copy:
         # a very long line comes in parts
-        for line in iter(lambda: file.readline(LONGEST_JSON_LINE), b""):
+        for line in iter(lambda: file.readline(source.LONGEST_JSON_LINE), b""):
             copy.write(_redact_line(line))
         copy.flush()
         os.utime(copy.fileno(), ns=(at, at))
@@ -455,12 +446,12 @@ def list_conversation_files(name: str, places: Sequence[str], troubles: Troubles
         if name == "claude-code":
             found += list_transcripts(place, troubles)
         else:
-            found += files_below(place, ".jsonl", troubles)
+            found += source.files_below(place, ".jsonl", troubles)
         if name == "gemini":
             found += list_gemini_files(place, troubles, [".json"])
     for path in found:
         if os.path.isfile(path) and not os.access(path, os.R_OK):
-            note_unreadable(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+            source.note_unreadable(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     return found
 
 
@@ -497,7 +488,7 @@ def _search_with_path(path: str) -> tuple[str, list[ScanFinding]]:
 
 def search_file(path: str) -> list[ScanFinding]:
     """Return the kinds of secrets in one file, each with its first line and how often it is there."""
-    file = open_plain_file(path, [], SEARCH_BLOCK)
+    file = source.open_plain_file(path, [], SEARCH_BLOCK)
     if file is None:
         return []
     counts: dict[str, list[int]] = {}
@@ -505,7 +496,7 @@ def search_file(path: str) -> list[ScanFinding]:
         line = 1
         while block := file.read(SEARCH_BLOCK):
             if not block.endswith(b"\n"):
-                block += file.readline(LONGEST_JSON_LINE)
+                block += file.readline(source.LONGEST_JSON_LINE)
             _search_block(block, line, counts)
             line += block.count(b"\n")
     return secret_findings({path: counts})
