@@ -550,8 +550,7 @@ def _database_lines(file: GuardedFile, raw: bytes) -> Iterator[str]:
             copy.write(raw)
         for one in get_source(file.tool).read(path, []):
             if isinstance(one, FoundMemory):
-                chosen = f"\n{one.decision.chosen}" if one.decision else ""
-                yield from f"{one.id or one.line}: {one.text}{chosen}".split("\n")
+                yield from "\n".join([f"{one.id or one.line}: {one.text}", *one.texts[1:2]]).split("\n")
 
 
 # Put bytes where a guarded file is, if it still has those that a person was shown: the last step of a restore.

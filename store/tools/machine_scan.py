@@ -203,10 +203,7 @@ def find_memory_pairs(memories: Sequence[FoundMemory], documents: Set[str] = fro
     """Return duplicates and likely contradictions among memories of one project, or of none. Of a text that is
     there several times, each after the first is a duplicate once. A text in a file of `documents` is about what
     its heading says, and contradicts nothing by its words alone."""
-    texts = [
-        _parse_memory(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}")
-        for one in memories
-    ]
+    texts = [_parse_memory("\n".join(one.texts[:2])) for one in memories]
     frames = Counter(frozenset(one.part.words) for one in texts)
     names = Counter(one.name for one in texts if one.name)
     facts = [_is_fact(one) and names[one.name] < SERIES_LENGTH for one in texts]
@@ -580,7 +577,7 @@ def _check_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset())
     """Return the secrets in clear, except in these files, and the texts that try to instruct an agent."""
     found = []
     for one in memories:
-        text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
+        text = "\n".join(one.texts[:3])
         labels = dict.fromkeys(secret.label for secret in find_sure_secrets(text)) if one.path not in files else ()
         found += [ScanFinding("secret", one.path, one.line, label) for label in labels]
         if is_order_to_reader(text):

@@ -55,6 +55,12 @@ class FoundMemory(NamedTuple):
     note: str = ""
     decision: FoundDecision | None = None
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that it says: of a decision what was chosen, why and against what too."""
+        more = self.decision
+        return (self.text, more.chosen, more.rationale, *more.alternatives) if more else (self.text,)
+
 
 class FoundTurn(NamedTuple):
     """A turn of a conversation; `role` is user or assistant, `at` UTC or empty; `cwd` the working folder, the

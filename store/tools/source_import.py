@@ -277,7 +277,7 @@ class SourceImport:
                 found.fresh.append(one)
                 found.domains[one.domain] += 1
                 found.flagged += is_suspicious(one.text)
-                found.secret += any(clean_text(part) != part for part in _memory_texts(one))
+                found.secret += any(clean_text(part) != part for part in one.texts)
         found.documents = sorted(documents)
         self.preview = found
         return found
@@ -460,13 +460,6 @@ def _decision_texts(one: FoundMemory) -> Iterator[str]:
         chosen = clean_text(one.decision.chosen).strip()
         yield decision_text(clean_text(one.text).strip(), chosen)
         yield chosen
-
-
-def _memory_texts(one: FoundMemory) -> tuple[str, ...]:
-    """Return all texts of a memory."""
-    if one.decision is None:
-        return (one.text,)
-    return (one.text, one.decision.chosen, one.decision.rationale, *one.decision.alternatives)
 
 
 FOREIGN_MEMORIES = ForeignMemories(count_memories, count_conversations, read_conversations)
