@@ -41,20 +41,9 @@ from store.database.connection import (
 )
 from store.documents.files import Unreadable, decode_text
 from store.purge.file_eraser import guard_path
+from store.tools import source
 from store.tools.agent_readers import claude_projects_folder
-from store.tools.source import (
-    COPY_FOLDER_PREFIX,
-    DATABASE_PARTS,
-    LARGEST_TEXT_FILE,
-    Machine,
-    Troubles,
-    UnreadableDatabase,
-    copy_database,
-    describe_read_error,
-    files_below,
-    list_folders,
-    open_plain_file,
-)
+from store.tools.source import Machine, Troubles, UnreadableDatabase, open_plain_file
 from store.tools.source_import import get_source
 
 if TYPE_CHECKING:
@@ -109,14 +98,16 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
                     inner[:] = [name for name in inner if not name.startswith(".")]
                     found.add(folder)
     base = os.path.join(claude_projects_folder(machine), "")
-    return sorted(found | {path for path in (os.path.dirname(base), *list_folders(base)) if os.path.isdir(path)})
+    return sorted(
+        found | {path for path in (os.path.dirname(base), *source.list_folders(base)) if os.path.isdir(path)}
+    )
 
 
 def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each tool with files, and folders of Markdown, whether they exist or not."""
     for tool in SOURCE_NAMES:
-        source = get_source(tool)
-        yield tool, (source.guarded or source.detect)(machine)
+        kept = get_source(tool)
+        yield tool, (kept.guarded or kept.detect)(machine)
     yield OWN_TOOL, [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
 
 
@@ -125,7 +116,7 @@ def _files_in(places: Sequence[str]) -> Iterator[str]:
     is: the path is that of the place behind it."""
     for place in places:
         if os.path.isdir(place):
-            yield from files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
+            yield from source.files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 
@@ -155,7 +146,7 @@ class PresentFile(NamedTuple):
 def stamp_guarded_file(file: GuardedFile) -> str:
     """Return the stamp of a file; empty if there is none. Raise UnreadableNow if it cannot be told."""
     parts = []
-    for end in DATABASE_PARTS if file.is_database else ("",):
+    for end in source.DATABASE_PARTS if file.is_database else ("",):
         try:
             about = os.lstat(file.path + end)
         except (FileNotFoundError, NotADirectoryError):
@@ -177,16 +168,16 @@ def read_guarded_file(file: GuardedFile) -> PresentFile | None:
     if file.is_database:
         mode, raw = stat.S_IMODE(os.lstat(file.path).st_mode), _database_image(file.path)
     else:
-        source = open_plain_file(file.path, troubles)
-        if source is None:
+        opened = open_plain_file(file.path, troubles)
+        if opened is None:
             raise UnreadableNow(troubles[0].why)
-        with source:
-            about = os.fstat(source.fileno())
-            largest = LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
+        with opened:
+            about = os.fstat(opened.fileno())
+            largest = source.LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
             if about.st_size > largest:
                 raise UnreadableNow(f"it is larger than {largest:,} bytes")
             try:
-                mode, raw = stat.S_IMODE(about.st_mode), source.read(largest + 1)
+                mode, raw = stat.S_IMODE(about.st_mode), opened.read(largest + 1)
             except OSError as error:
                 raise UnreadableNow((error.strerror or "it cannot be read").lower()) from None
     if stamp_guarded_file(file) != before:
@@ -198,7 +189,7 @@ def _database_image(path: str) -> bytes:
     """Return a database with its log folded in, from a copy. Raise NotNow."""
     with tempfile.TemporaryDirectory(prefix=GUARD_COPY_PREFIX, ignore_cleanup_errors=True) as folder:
         try:
-            copy = copy_database(path, folder, LARGEST_GUARDED_DATABASE)
+            copy = source.copy_database(path, folder, LARGEST_GUARDED_DATABASE)
             # damaged: as it is, it is a version too
             with suppress(apsw.NotADBError, apsw.CorruptError), closing(apsw.Connection(copy)) as connection:
                 connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -208,7 +199,7 @@ def _database_image(path: str) -> bytes:
             with open(copy, "rb") as file:
                 return file.read()
         except (UnreadableDatabase, apsw.Error, OSError) as error:
-            raise UnreadableNow(describe_read_error(error)) from None
+            raise UnreadableNow(source.describe_read_error(error)) from None
 
 
 def open_image(raw: bytes) -> apsw.Connection:
@@ -224,7 +215,9 @@ def tidy_guard_copies() -> None:
     base, uid, before = tempfile.gettempdir(), os.getuid(), time.time() - COPY_EXPIRY_SECONDS
     try:
         with os.scandir(base) as entries:
-            left = [entry for entry in entries if entry.name.startswith((GUARD_COPY_PREFIX, COPY_FOLDER_PREFIX))]
+            left = [
+                entry for entry in entries if entry.name.startswith((GUARD_COPY_PREFIX, source.COPY_FOLDER_PREFIX))
+            ]
         for entry in left:
             about = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode) and about.st_uid == uid and about.st_mtime < before:

@@ -25,7 +25,7 @@ from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets, replace_findings
 from store.text.display import home_path, visible
 from store.text.words import fold_text
-from store.tools import guard_database, guard_moments, source
+from store.tools import guard_database, guard_moments, memory_readers, source
 from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder, memory_metadata
 from store.tools.guard_database import GuardedFile, KeptVersions, UnreadableNow
 from store.tools.guard_moments import (
@@ -40,13 +40,6 @@ from store.tools.guard_moments import (
     content_lines,
     settle_restores,
     unchanged_error,
-)
-from store.tools.memory_readers import (
-    OBSERVATION_BULLET,
-    OBSERVED_DATE,
-    STATUS_MARK,
-    is_placeholder,
-    split_observation,
 )
 from store.tools.source import Bullet, CopiedDatabase, Machine, ReadTrouble, Troubles
 from store.tools.source_import import get_source
@@ -296,7 +289,7 @@ def _note_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the observations of a note, and its body."""
     title = source.text_in(content.head, "title") or content.name.removesuffix(".md")
     for bullet in content.find_bullets():
-        if found := OBSERVATION_BULLET.fullmatch(bullet.text):
+        if found := memory_readers.OBSERVATION_BULLET.fullmatch(bullet.text):
             yield _bullet_text(content, bullet, title, found["category"].lower())
     if source.prose_paragraphs(content.body):
         yield from _whole_text(content, title, "note")
@@ -305,9 +298,9 @@ def _note_texts(content: _FileContent) -> Iterator[GuestText]:
 def _list_texts(content: _FileContent) -> Iterator[GuestText]:
     """Yield the bullets of a list of OpenClaw, without placeholders."""
     for bullet in content.find_bullets():
-        if is_placeholder(bullet):
+        if memory_readers.is_placeholder(bullet):
             continue
-        status = STATUS_MARK.search(bullet.above)
+        status = memory_readers.STATUS_MARK.search(bullet.above)
         note = status["status"] if status and status["status"] != "active" else ""
         yield _bullet_text(content, bullet, bullet.heading or content.name, note)
 
@@ -334,12 +327,14 @@ def _bullet_text(content: _FileContent, bullet: Bullet, title: str, note: str) -
     start = first + len(marker[0].encode()) if marker else first
     end = content.starts[bullet.last - 1] + len(content.line_text(bullet.last).rstrip().encode())
     text = bullet.text
-    if content.tool == "basic-memory" and (observed := OBSERVATION_BULLET.fullmatch(text)):
-        ahead, said = text[: observed.start("text")], split_observation(observed["text"])[0]
+    if content.tool == "basic-memory" and (observed := memory_readers.OBSERVATION_BULLET.fullmatch(text)):
+        ahead, said = text[: observed.start("text")], memory_readers.split_observation(observed["text"])[0]
         behind = observed["text"][len(said) :]
         if "\n" not in ahead + behind and content.raw[:end].endswith((said.split("\n")[-1] + behind).encode()):
             start, end, text = start + len(ahead.encode()), end - len(behind.encode()), said
-    if bullet.comment and (OBSERVED_DATE.search(bullet.above) or STATUS_MARK.search(bullet.above)):
+    if bullet.comment and (
+        memory_readers.OBSERVED_DATE.search(bullet.above) or memory_readers.STATUS_MARK.search(bullet.above)
+    ):
         # it says when this one was seen, and would be about the next
         first = content.starts[bullet.comment - 1]
     rest = [content.line_text(number) for number in range(bullet.line + 1, bullet.last + 1)]

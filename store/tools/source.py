@@ -20,8 +20,6 @@ from store.ingest.formats import fence_after_line
 from store.text.display import home_path
 from store.text.words import remove_between
 
-PERMISSION_DENIED = "permission denied"  # as the system says it
-
 
 class FoundDecision(NamedTuple):
     """The parts of a decision besides its title."""
@@ -93,6 +91,11 @@ class ReadTrouble(NamedTuple):
     path: str
     line: int
     why: str
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the system does not allow it."""
+        return self.why == "permission denied"  # as the system says it
 
     def describe(self, says: str) -> str:
         """Return in a line that the file could not be kept, or read, as it `says`; or what else is to be known."""

@@ -25,16 +25,7 @@ from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.fence import is_suspicious
 from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
 from store.tools.memory_readers import MEMORY_SOURCES
-from store.tools.source import (
-    PERMISSION_DENIED,
-    FoundDocument,
-    FoundItem,
-    FoundMemory,
-    FoundTurn,
-    Machine,
-    MemorySource,
-    Troubles,
-)
+from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, MemorySource, Troubles
 from store.upkeep.optional import ForeignMemories, ToolCount
 
 SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *MEMORY_SOURCES)}
@@ -155,7 +146,7 @@ class SourcePreview:
             lines.append(f"{visible(bad.path)}{at}: {bad.why}")
         if len(self.troubles) > LISTED_TROUBLES:
             lines.append(f"… and {len(self.troubles) - LISTED_TROUBLES:,} more that cannot be read")
-        if any(one.why == PERMISSION_DENIED for one in self.troubles):
+        if any(one.is_denied for one in self.troubles):
             lines.append(
                 "Look at the permissions of what is named, and of the folders above it, then import again."
             )

@@ -204,7 +204,7 @@ class ScanReport:
         return [*lines, *(f"  {line}" for line in self._unread_advice())]
 
     def _unread_advice(self) -> list[str]:
-        shut = any(one.why == source.PERMISSION_DENIED for one in self.troubles)
+        shut = any(one.is_denied for one in self.troubles)
         return ["Look at the permissions of these, and of the folders above them."] if shut else []
 
     def start_lines(self) -> list[str]:
