@@ -88,14 +88,6 @@ def test_a_folder_that_only_seems_to_hold_backups_takes_no_memorys_place(world: 
     assert locate(None, {}, str(project / "sub")).path == str(backups.parent / "memory.db"), "opening it says so"
 
 
-def test_outside_of_projects_there_is_the_personal_memory(world: Path) -> None:
-    """No checkout, no memory upwards: the platform's own place for data."""
-    (world / "desk").mkdir()
-    location = decide(world / "desk")
-    assert (location.kind, location.display_name, location.project) == ("personal", "personal", None)
-    assert location.path == str(world / "data/memoranda/memory.db") or os.uname().sysname != "Linux"
-
-
 def test_a_folder_of_somebody_else_is_not_looked_into(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory planted above one's folders by another user (in /tmp, say) is passed by.
 

@@ -15,50 +15,28 @@ from store.memory import Memory
 from store.projects.locating import choose_memory, choose_own_memory, locate
 from store.projects.registry import bind_session
 
-SITUATIONS = load_cases(__file__)["situation"]
+CASES = load_cases(__file__)
 CLIENT = "claude-code"
-GIT = {
-    "GIT_AUTHOR_NAME": "José", "GIT_AUTHOR_EMAIL": "jose@example.org",
-    "GIT_COMMITTER_NAME": "José", "GIT_COMMITTER_EMAIL": "jose@example.org",
-    "GIT_CONFIG_GLOBAL": "gitconfig", "GIT_CONFIG_NOSYSTEM": "1",
-}  # fmt: skip
-CONFIGURATION = '[init]\ndefaultBranch = main\n[protocol "file"]\nallow = always\n[advice]\ndetachedHead = false\n'
-FUNCTIONS = """
-commit() { n=$((${n:-0} + 1)); git -C "$1" commit -q --allow-empty -m "$1 $n $$"; }
-repo() { name=$1; shift; git init -q "$@" -- "$name"; commit "./$name"; }
-file() { rm -f "$1"; echo "$2" > "$1"; }
-"""
 
 
-class World:
-    """An empty folder with a home, in which situations are built."""
-
-    def __init__(self, top: Path) -> None:
-        self.top = top
-        (top / "home").mkdir()
-        (top / "gitconfig").write_text(CONFIGURATION)
-        self.environment = {**os.environ, **GIT, "GIT_CONFIG_GLOBAL": str(top / "gitconfig"), "HOME": str(top / "home")}
-
-    def do(self, line: str) -> None:
-        """Do one line of a situation."""
-        word, *rest = shlex.split(line)
-        folder = os.path.join(self.top, rest[0]) if rest else ""
-        if word == "memory":
-            named = f"{folder}/.memoranda/memory.db" if rest[2:] == ["part"] else None
-            if named:
-                os.mkdir(os.path.dirname(named))
-            place = choose_own_memory(folder) if rest[2:] == ["own"] else locate(named, {}, folder)
-            with Memory(place, "cli") as memory:
-                memory.facts.remember(f"KNOWS {rest[1] if rest[1:] else rest[0]}")
-        elif word == "choose":
-            choose_memory(folder, rest[1])
-        elif word == "session":
-            place = locate(None, {}, folder)
-            bind_session(CLIENT, rest[1], place.project_id)
-        else:
-            command = ["sh", "-ec", f"{FUNCTIONS}\n{line}"]
-            done = subprocess.run(command, cwd=self.top, env=self.environment, capture_output=True, text=True)
-            assert not done.returncode, f"{line}: {done.stderr}"
+def build(line: str, top: Path) -> None:
+    """Do one line of a situation in the folder `top`."""
+    word, *rest = shlex.split(line)
+    folder = os.path.join(top, *rest[:1])
+    if word == "memory":
+        named = f"{folder}/.memoranda/memory.db" if rest[2:] == ["part"] else None
+        if named:
+            os.mkdir(os.path.dirname(named))
+        place = choose_own_memory(folder) if rest[2:] == ["own"] else locate(named, {}, folder)
+        with Memory(place, "cli") as memory:
+            memory.facts.remember(f"KNOWS {[*rest, rest[0]][1]}")
+    elif word == "choose":
+        choose_memory(folder, rest[1])
+    elif word == "session":
+        bind_session(CLIENT, rest[1], locate(None, {}, folder).project_id)
+    else:
+        done = subprocess.run(["sh", "-ec", f"{CASES['shell']}\n{line}"], cwd=top, capture_output=True, text=True)
+        assert not done.returncode, f"{line}: {done.stderr}"
 
 
 def find_written(place: Location) -> str:
@@ -76,14 +54,13 @@ def find_written(place: Location) -> str:
     return f"use {label}" if label else "new"
 
 
-@pytest.mark.parametrize("case", SITUATIONS, ids=[case["title"] for case in SITUATIONS])
+@pytest.mark.parametrize("case", CASES["situation"], ids=lambda case: case["title"])
 def test_a_write_goes_to_the_memory_of_the_project_and_to_no_other(
     case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = World(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for line in case["do"]:
-        world.do(line)
+        build(line, tmp_path)
     place = locate(None, {}, os.path.join(tmp_path, case["at"]), CLIENT, case.get("session", ""))
     for name in ("branch", "worktree", "folder"):
         if name in case:
