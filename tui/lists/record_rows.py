@@ -6,7 +6,6 @@ reads nothing from the file."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
@@ -361,33 +360,6 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
     return subjects
 
 
-class NumberedRows(ABC):
-    """The base of rows that are there as a whole, by their numbers or what a subclass says in `key`; it renders them in
-    `lines`."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def lines(self, index: int, width: int) -> Sequence[RowLine]: ...
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return index
-
-    @cached_property
-    def _indexes(self) -> dict[Hashable, int]:
-        return {self.key(index): index for index in range(len(self))}
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._indexes.get(key)
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(keys).intersection(self._indexes)
-
-
 class Row(NamedTuple):
     """A row with its key, how it is drawn at a width, the record or the entry that it is about, without which it cannot
     be selected, and what the preview shows above that."""
@@ -403,11 +375,15 @@ def heading_row(key: Hashable, name: str, reason: str = "") -> Row:
     return Row(key, lambda width: [heading_line(name, reason, width)])
 
 
-class ListedRows(NumberedRows):
+class ListedRows:
     """Rows that are all there at once."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
+
+    @cached_property
+    def _indexes(self) -> dict[Hashable, int]:
+        return {row.key: index for index, row in enumerate(self.rows)}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -417,6 +393,12 @@ class ListedRows(NumberedRows):
 
     def key(self, index: int) -> Hashable:
         return self.rows[index].key
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._indexes.get(key)
+
+    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(keys).intersection(self._indexes)
 
     def record(self, index: int) -> Any:
         """Return the record that a row is about, or its entry; None for a heading."""

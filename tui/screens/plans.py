@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from textual.containers import Container, Vertical
 from store.memory import Memory
 from store.text.display import format_count, visible
 from tui.input.key_table import PLAN_KEYS, key_name
-from tui.lists.record_rows import NumberedRows, RowLine, row_lines
+from tui.lists.record_rows import ListedRows, Row, RowLine, row_lines
 from tui.render.lines import StyledLine
 from tui.screens.base import HelpedScreen
 from tui.screens.dialogs import Form, FormField
@@ -79,29 +80,24 @@ class Plan:
     looks: bool = False
 
 
-class PlanRows(NumberedRows):
-    """The lines of a plan with their checkboxes; of one kind `only`, with what is chosen."""
+def plan_rows(plan: Plan, chosen: frozenset[Hashable], only: str = "") -> ListedRows:
+    """Return the lines of a plan with their checkboxes; of one kind `only`, with what is chosen."""
+    lines = [one for one in plan.lines if only in ("", one.kind) or one.key in chosen]
+    cells = max([CITED_CELLS, *(len(one.cited) for one in lines)])
+    return ListedRows(
+        [Row(one.key, partial(_draw_line, one, plan.looks, one.key in chosen, cells), one) for one in lines]
+    )
 
-    def __init__(self, plan: Plan, chosen: frozenset[Hashable], only: str = "") -> None:
-        self._plan, self._chosen = plan, chosen
-        self._lines = [one for one in plan.lines if only in ("", one.kind) or one.key in chosen]
-        self._cells = max([CITED_CELLS, *(len(one.cited) for one in self._lines)])
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def key(self, index: int) -> Hashable:
-        return self._lines[index].key
-
-    def lines(self, index: int, width: int) -> list[RowLine]:
-        one = self._lines[index]
-        chosen = one.key in self._chosen or bool(one.stays)
-        quiet = "" if chosen or self._plan.looks else "dim"
-        head: RowLine = [] if self._plan.looks else [_check_box(one, chosen)]
-        cells = min(self._cells, max(CITED_CELLS, width // 4))
-        sign, look = one.sign
-        head += [(f"{sign} ", look if not quiet else "dim"), (f"{visible(one.cited):<{cells}} ", "dim")]
-        return row_lines(head, visible(one.text), quiet, [(visible(one.note), "dim")], width)
+def _draw_line(one: PlanLine, looks: bool, chosen: bool, most_cells: int, width: int) -> list[RowLine]:
+    """Draw a line of a plan, with its checkbox unless the plan only `looks`."""
+    chosen = chosen or bool(one.stays)
+    quiet = "" if chosen or looks else "dim"
+    head: RowLine = [] if looks else [_check_box(one, chosen)]
+    cells = min(most_cells, max(CITED_CELLS, width // 4))
+    sign, look = one.sign
+    head += [(f"{sign} ", quiet or look), (f"{visible(one.cited):<{cells}} ", "dim")]
+    return row_lines(head, visible(one.text), quiet, [(visible(one.note), "dim")], width)
 
 
 def _check_box(one: PlanLine, chosen: bool) -> tuple[str, str]:
@@ -165,7 +161,7 @@ class PlanScreen(HelpedScreen[Any]):
     def draw(self) -> None:
         """Show the lines with their checkboxes, the title, the count and the keys."""
         plan, lines = self.plan, self.plan.lines
-        self.row_list.set_rows(PlanRows(plan, self.chosen, self._only))
+        self.row_list.set_rows(plan_rows(plan, self.chosen, self._only))
         self.query_one("#plan-title", Split).put_both([(visible(plan.title), "bold")], [])
         if plan.column or plan.strategies:
             looks = {name: "bold $text-accent" if name == plan.strategy else "$dim" for name in plan.strategies}
