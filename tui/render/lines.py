@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from store.base.citations import cite
@@ -333,40 +333,48 @@ def draw_bar(tokens: int, limit: int, width: int) -> str:
 
 # Diffs and Markdown as coloured lines, by Pygments' lexers, which are imported when the first is rendered.
 
-_DIFF_STYLES = {
-    "Generic.Inserted": "added",
-    "Generic.Deleted": "removed",
-    "Generic.Heading": "hunk",
-    "Generic.Subheading": "hunk",
-}
-# maximum characters of a line: a minified file's would be megabytes wide
-LONGEST_DIFF_LINE = 400
+Styles = Sequence[tuple[str, str]]
+"""Kinds of tokens, each with the style of all that it holds; the first that fits counts."""
 
 
-def _split_into_tokens(language: str, text: str, **options: bool) -> Iterable[tuple[str, str]]:
-    """Return the tokens of a text, each with its kind (`Generic.Heading`), as the lexer of a language finds them."""
+def _color_text(language: str, text: str, styles: Styles, plain: str, **options: bool) -> list[StyledLine]:
+    """Return the lines of a text with its tokens in their styles, as the lexer of a language finds them, the others
+    `plain`."""
     # with a lexer 11 ms, which the start need not wait for
     from pygments.lexers import get_lexer_by_name
 
     lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False, **options)
-    return ((str(kind).removeprefix("Token."), value) for kind, value in lexer.get_tokens(text))
+    lines: list[StyledLine] = [[]]
+    for token, value in lexer.get_tokens(text):
+        kind = str(token).removeprefix("Token.")
+        style = next((style for name, style in styles if f"{kind}.".startswith(f"{name}.")), plain)
+        for index, part in enumerate(value.split("\n")):
+            if index:
+                lines.append([])
+            if part:
+                lines[-1].append((part, style))
+    return lines if lines[-1] else lines[:-1]
+
+
+_DIFF_STYLES = (
+    ("Generic.Inserted", "added"),
+    ("Generic.Deleted", "removed"),
+    ("Generic.Heading", "hunk"),
+    ("Generic.Subheading", "hunk"),
+)
+# maximum characters of a line: a minified file's would be megabytes wide
+LONGEST_DIFF_LINE = 400
 
 
 def color_diff(text: str) -> list[StyledLine]:
     """Return the lines of a unified diff, each as a single piece with its style."""
-    lines: list[StyledLine] = []
-    current: StyledLine = []
-    for kind, value in _split_into_tokens("diff", text):
-        style = _DIFF_STYLES.get(kind, "plain")
-        for index, part in enumerate(value.split("\n")):
-            if index:
-                lines.append(current)
-                current = []
-            if part:
-                current.append((part if len(part) <= LONGEST_DIFF_LINE else part[:LONGEST_DIFF_LINE] + "…", style))
-    if current:
-        lines.append(current)
-    return lines
+    return [
+        [
+            (part if len(part) <= LONGEST_DIFF_LINE else part[:LONGEST_DIFF_LINE] + "…", style)
+            for part, style in line
+        ]
+        for line in _color_text("diff", text, _DIFF_STYLES, "plain")
+    ]
 
 
 _MARKDOWN_STYLES = (
@@ -383,15 +391,7 @@ LONGEST_COLORED = 1_000
 
 def color_markdown(lines: list[str]) -> list[StyledLine]:
     """Return each line as its pieces. Text inside a fenced block is not parsed as Markdown."""
-    shown: list[StyledLine] = [[] for _ in lines]
     if any(len(line) > LONGEST_COLORED for line in lines):
         return [[(line, "")] for line in lines]
-    at = 0
     text = "".join(f"{line}\n" for line in lines)
-    for kind, value in _split_into_tokens("markdown", text, handlecodeblocks=False):
-        style = next((style for token, style in _MARKDOWN_STYLES if f"{kind}.".startswith(f"{token}.")), "")
-        for index, part in enumerate(value.split("\n")):
-            at += bool(index)
-            if part and at < len(shown):
-                shown[at].append((part, style))
-    return shown
+    return _color_text("markdown", text, _MARKDOWN_STYLES, "", handlecodeblocks=False)[: len(lines)]
