@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rich.style import Style
 from textual.color import Color
@@ -20,35 +21,23 @@ from textual.theme import Theme
 
 # Two themes of high contrast: black and white, with colours that stand out on them.
 
-HIGH_CONTRAST = (
-    Theme(
-        name="high-contrast-dark",
-        primary="#6cb6ff",
-        secondary="#d2a8ff",
-        accent="#ffd33d",
-        foreground="#ffffff",
-        background="#000000",
-        surface="#000000",
-        panel="#101010",
-        success="#56d364",
-        warning="#ffb454",
-        error="#ff8a80",
-        dark=True,
-    ),
-    Theme(
-        name="high-contrast-light",
-        primary="#003e8a",
-        secondary="#54218f",
-        accent="#6b3e00",
-        foreground="#000000",
-        background="#ffffff",
-        surface="#ffffff",
-        panel="#f0f0f0",
-        success="#044f1e",
-        warning="#6b3000",
-        error="#8f0a14",
-        dark=False,
-    ),
+# token → its colour in the dark one, and in the light one
+HIGH_CONTRAST_COLORS: dict[str, tuple[Any, Any]] = {
+    "primary": ("#6cb6ff", "#003e8a"),
+    "secondary": ("#d2a8ff", "#54218f"),
+    "accent": ("#ffd33d", "#6b3e00"),
+    "foreground": ("#ffffff", "#000000"),
+    "background": ("#000000", "#ffffff"),
+    "surface": ("#000000", "#ffffff"),
+    "panel": ("#101010", "#f0f0f0"),
+    "success": ("#56d364", "#044f1e"),
+    "warning": ("#ffb454", "#6b3000"),
+    "error": ("#ff8a80", "#8f0a14"),
+    "dark": (True, False),
+}
+HIGH_CONTRAST = tuple(
+    Theme(f"high-contrast-{name}", **{token: both[place] for token, both in HIGH_CONTRAST_COLORS.items()})
+    for place, name in enumerate(("dark", "light"))
 )
 # minimum contrast of their texts (WCAG 2.2, level AAA)
 LEAST_CONTRAST = 7.0
@@ -89,12 +78,13 @@ class Look:
     plain: str | None = None
 
 
+DIM = Look("foreground 60%", plain="dim")
 LOOKS = {
     "title": Look(text="bold"),
     "own": Look("text-accent", "bold"),
     "heading": Look("text-secondary", "bold"),
-    "label": Look("foreground 60%", plain="dim"),
-    "dim": Look("foreground 60%", plain="dim"),
+    "label": DIM,
+    "dim": DIM,
     "rule": Look("foreground 35%", plain="dim"),
     "accent": Look("text-accent"),
     "chip": Look("text-accent", plain="reverse"),
@@ -112,16 +102,13 @@ LOOKS = {
     "glyph-low": Look("text-warning"),
     "glyph-stale": Look("text-error", "bold"),
     "glyph-proposed": Look("text-accent"),
-    "glyph-gone": Look("foreground 60%", plain="dim"),
-    "glyph-superseded": Look("foreground 60%", plain="dim"),
-    "glyph-contradicted": Look("foreground 60%", plain="dim"),
-    "glyph-forgotten": Look("foreground 60%", plain="dim"),
+    **dict.fromkeys(("glyph-gone", "glyph-superseded", "glyph-contradicted", "glyph-forgotten"), DIM),
     "glyph-record": Look("text-primary"),
     "evidence-holds": Look("text-success"),
     "evidence-moved": Look("text-warning"),
     "evidence-changed": Look("text-error"),
     "evidence-gone": Look("text-error", "bold"),
-    "evidence-unseen": Look("foreground 60%", plain="dim"),
+    "evidence-unseen": DIM,
     # styles of whole rows
     "marked": Look("text-accent", "bold"),
     "cursor": Look(text="bold", ground="primary-muted", plain="bold reverse"),
