@@ -9,7 +9,7 @@ terminal's colours, whose values are unknown: there dim text is the terminal's d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -132,37 +132,29 @@ def piece_style(name: str) -> str:
 def combine_looks(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
     """Combine the looks `names`, later ones over earlier ones, on a widget's background and colour; ignore unknown
     names. `variables` are the theme's. Transparent colours are blended here with what is below."""
+    looks = [LOOKS[name] for name in names if name in LOOKS]
     if variables["foreground"].startswith(OWN_COLORS):
-        return _combine_in_own_colors(names, variables)
-    text = Style()
-    for name in names:
-        look = LOOKS.get(name)
-        if look is not None:
-            if look.ground:
-                ground += _theme_color(look.ground, variables)
-            if look.colour:
-                colour = _theme_color(look.colour, variables)
-            if look.text:
-                text += Style.parse(look.text)
+        return _combine_in_own_colors(looks, variables)
+    for look in looks:
+        if look.ground:
+            ground += _theme_color(look.ground, variables)
+        if look.colour:
+            colour = _theme_color(look.colour, variables)
     front = readable_color(ground + colour, (ground,), READABLE_CONTRAST)
+    text = Style.parse(" ".join(look.text for look in looks))
     return Style.from_color(front.rich_color, ground.rich_color) + text
 
 
-def _combine_in_own_colors(names: Iterable[str], variables: Mapping[str, str]) -> Style:
+def _combine_in_own_colors(looks: Sequence[Look], variables: Mapping[str, str]) -> Style:
     """Combine looks in the terminal's own colors."""
-    colour, text = "ansi_default", Style()
-    for name in names:
-        look = LOOKS.get(name)
-        if look is not None:
-            if look.colour:
-                colour = variables[look.colour.partition(" ")[0]]
-            text += Style.parse(look.text if look.plain is None else look.plain)
+    tokens = [look.colour.partition(" ")[0] for look in looks if look.colour]
+    text = Style.parse(" ".join(look.text if look.plain is None else look.plain for look in looks))
     if text.reverse and text.dim:
         # dim text is unreadable on a background
         text += Style(dim=False)
     default = Color.parse("ansi_default")
     # on a reversed row a colour would become a background
-    front = default if text.reverse else Color.parse(colour)
+    front = default if text.reverse or not tokens else Color.parse(variables[tokens[-1]])
     return Style.from_color(front.rich_color, default.rich_color) + text
 
 
