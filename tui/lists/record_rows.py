@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len, chop_cells
 from textual.cache import LRUCache
 
-from store.base.clock import format_age, format_local_time, from_ms
+from store.base.clock import format_age, format_local_time, parse_moment
 from store.base.models import (
     Checkpoint,
     Commit,
@@ -333,9 +333,7 @@ def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[Ro
 
 def local_day(at: str) -> tuple[str, str]:
     """Return (start, name) of the local day of a moment; the start as a timestamp."""
-    here = datetime.fromisoformat(at).astimezone()
-    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    return from_ms(round(midnight.timestamp() * 1000)), f"{here:%a %d %b %Y}"
+    return parse_moment("today", at), f"{datetime.fromisoformat(at).astimezone():%a %d %b %Y}"
 
 
 def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:

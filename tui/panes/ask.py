@@ -11,14 +11,10 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from store.base.citations import parse_citation
-from store.base.errors import MemorandaError
 from store.base.models import Record
 from store.context.builder import Context
 from store.context.selection import MIN_FACT_SIMILARITY, PART_LIMITS, ConsideredFact, ContextPart, ContextPiece
 from store.librarian.answer import CitedSentence
-from store.memory import Memory
-from store.search.lookup import get_record
 from store.text.display import format_count, visible
 from store.text.words import count_tokens
 from tui.commands.search import left_out_words, part_name
@@ -94,7 +90,7 @@ def _exchange_rows(reading: Reading, number: int, exchange: Exchange) -> list[Ro
     """Return the rows of a question: the hits of the search, until the answer is there; then its sentences, what is
     said about it, and its sources."""
     answer, now = exchange.answer, reading.memory.now
-    find = partial(_find_record, reading.memory)
+    find = reading.find_record
     rows = [heading_row(("asked", number), visible(exchange.question))]
     said = list(exchange.first if answer is None else answer.parts)
     if answer is not None and answer.near is not None:
@@ -143,14 +139,6 @@ def _cite_pieces(text: str, look: str, sentence: CitedSentence) -> RowLine:
     return [(part, "accent" if place % 2 else look) for place, part in enumerate(parts) if part]
 
 
-def _find_record(memory: Memory, citation: str) -> Record | None:
-    """Return the record of a citation; None if it is gone."""
-    try:
-        return get_record(memory.database, parse_citation(citation))
-    except MemorandaError:
-        return None
-
-
 # The context that an agent would be sent: the cost of each part, the facts that are included and those that are not,
 # and what else is sent, each with its reason or its cost at the right.
 
@@ -193,7 +181,7 @@ def _read_context(reading: Reading) -> Loaded:
     if memory.config["agent.mode"] == "smart":
         built = built._replace(notes=(*built.notes, MODEL_ORDER_NOTE))
     active = count_facts(memory, memory.now)["active"]
-    rows = context_rows(built, partial(_find_record, memory), memory.now, active)
+    rows = context_rows(built, reading.find_record, memory.now, active)
     says: list[Piece] = [
         (f"“{built.question}”" if built.question else "what an agent gets", "$dim", "start('context.ask')"),
         (f"{built.tokens:,} of {CONTEXT_TOKENS:,} tokens", "$dim"),

@@ -61,7 +61,7 @@ def read_facts(reading: Reading) -> Loaded:
         return _read_keys(reading, _doubted_keys(reading.memory) if state == DOUBTED else _decision_keys(reading))
     memory, view, last = reading.memory, reading.view, reading.last
     now = memory.now
-    step = memory.database.value("SELECT max(seq) FROM history") or 0
+    step = memory.database.newest_step()
     true = groups = read_groups(memory, view, now, reading.limit)
     if last is not None and last.whole and last.kept is not None:
         before, since, shared = last.kept

@@ -12,11 +12,8 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from store.base.citations import parse_citation
 from store.base.clock import format_local_time
-from store.base.errors import MemorandaError
 from store.base.models import Record
-from store.search.lookup import get_record
 from store.text.display import visible
 from store.upkeep.checks import NOTE, OK, WRONG, Finding, doctor_verdict
 from store.upkeep.doctor import examine
@@ -165,17 +162,9 @@ def _figure_entries(reading: Reading, sections: Sequence[MetricSection]) -> Iter
         yield Heading(heading)
         drawn = [cell_len(one.note) for one in figures if not (one.wide or one.record or one.sign == UNKNOWN)]
         for one in figures:
-            record = _find_record(reading, one.record) if one.record else None
+            record = reading.find_record(one.record) if one.record else None
             draw = partial(_draw_figure, one, record, cells, max(drawn, default=0))
             yield Entry(one.key, record or one, draw, partial(_describe_figure, reading.engine, one, record))
-
-
-def _find_record(reading: Reading, citation: str) -> Record | None:
-    """Return the record that a figure names; None if it was deleted since the count."""
-    try:
-        return get_record(reading.memory.database, parse_citation(citation))
-    except MemorandaError:
-        return None
 
 
 def _describe_figure(engine: Engine, one: Figure, record: Record | None) -> list[StyledLine]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from store.base.citations import parse_citation
+from store.base.errors import MemorandaError
+from store.base.models import Record
 from store.memory import Memory
+from store.search.lookup import get_record
 from tui.lists.filters import Facet
 from tui.lists.record_rows import ListedRows, Row, RowLine, heading_row
 from tui.render.lines import StyledLine
@@ -90,6 +94,13 @@ class Reading(NamedTuple):
     def past(self) -> PastState | None:
         """The past state that is shown; None for the present."""
         return self.engine.past
+
+    def find_record(self, citation: str) -> Record | None:
+        """Return the record of a citation; None if it is gone, or the citation is none."""
+        try:
+            return get_record(self.memory.database, parse_citation(citation))
+        except MemorandaError:
+            return None
 
 
 class Loaded(NamedTuple):

@@ -10,7 +10,6 @@ from store.base.citations import cite
 from store.base.models import Checkpoint, Commit, Step
 from store.base.vocabulary import pack_key
 from store.conversations.extraction_queue import count_queued_turns
-from store.inbox.duplicates import find_decision_matches
 from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from store.text.display import agree_verb, format_count
@@ -29,7 +28,8 @@ from tui.lists.record_rows import (
 )
 from tui.panes.facts import pack_keys, read_records
 from tui.panes.pane import Loaded, Pane, Reading
-from tui.render.lines import KIND_GLYPHS
+from tui.render.lines import KIND_GLYPHS, agree_verb
+from tui.render.proposals import decisions_beside
 from tui.theme.line_filters import Piece
 
 # proposals compared with the decisions, newest first; each takes 1 to 2 ms
@@ -81,7 +81,7 @@ def _find_conflicts(reading: Reading, numbers: Sequence[int]) -> dict[int, str]:
     decisions = memory.database.row("SELECT count(*), max(id) FROM decisions WHERE status = 'active'")
     known: dict[Any, Any] = kept if kept and kept.get(0) == decisions else {0: decisions}
     for one in memory.inbox.get_many([number for number in numbers[:MOST_PROPOSALS] if number not in known]):
-        found = find_decision_matches(memory.database, one.text) if one.kind != "forget" else []
+        found = decisions_beside(memory, one)
         known[one.id] = found[0].decision.citation if found and found[0].against else ""
     return known
 
@@ -134,7 +134,7 @@ def read_history(reading: Reading) -> Loaded:
     if they are not hidden."""
     memory, view = reading.memory, reading.view
     now, actor, whole = memory.now, view.get("actor"), reading.limit < 0
-    newest = memory.database.value("SELECT max(seq) FROM history") or 0
+    newest = memory.database.newest_step()
     says: list[Piece] = []
     days: list[RowHeading] = []
     if view.get("only") == "checkpoints":
