@@ -140,6 +140,11 @@ def _cited_line(citation: str, *pieces: tuple[str, str], here: bool = False) -> 
     return [("▸ " if here else "  ", "dim"), (citation, "cite"), *pieces]
 
 
+def _more_lines(number: int) -> list[StyledLine]:
+    """Return the last line of a section that leaves so many out; nothing if it leaves none out."""
+    return [[(f"  … and {number:,} more", "dim")]] if number > 0 else []
+
+
 def _during_row(record: Decision | Commit | Event | Task) -> list[StyledLine]:
     """Return the iteration that a record belongs to; nothing if it belongs to none."""
     number = record.iteration_id
@@ -409,20 +414,12 @@ def _link_lines(memory: Memory, links: list[Link], other: str) -> list[StyledLin
     lines: list[StyledLine] = []
     for link_type, word in LINK_WORDS[other].items():
         of_type = [end for kind, end in ends if kind == link_type]
-        count = len(of_type)
-        lines += _label_first(
-            word,  # the others may be below the edge
-            (
-                [
-                    (end, "cite"),
-                    (
-                        f"{f' {number}/{count}' if count > 1 else ''}  {titles.get(end, '')[:TITLE_LENGTH]}".rstrip(),
-                        "dim",
-                    ),
-                ]
-                for number, end in enumerate(of_type, 1)
-            ),
-        )
+        named: list[StyledLine] = []
+        for number, end in enumerate(of_type, 1):
+            # the others may be below the edge
+            place = f" {number}/{len(of_type)}" if len(of_type) > 1 else ""
+            named.append([(end, "cite"), (f"{place}  {titles.get(end, '')[:TITLE_LENGTH]}".rstrip(), "dim")])
+        lines += _label_first(word, named)
     return lines
 
 
@@ -466,9 +463,7 @@ def _belonging_lines(memory: Memory, name: str, iteration: int) -> list[StyledLi
         text, extra = summarize_record(record)
         beside = [(f"  {extra}", "dim")] if isinstance(record, Task) else []
         lines.append(_cited_line(record.citation, (f"  {text}", ""), *beside))
-    if len(ids) > MOST_BELONGING:
-        lines.append([(f"  … and {len(ids) - MOST_BELONGING:,} more", "dim")])
-    return _section(name.capitalize(), lines)
+    return _section(name.capitalize(), [*lines, *_more_lines(len(ids) - MOST_BELONGING)])
 
 
 def _describe_task(memory: Memory, task: Task, now: str) -> list[StyledLine]:
@@ -572,8 +567,6 @@ def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> li
                 (_first_line(change.title), "cut"),
             ]
         )
-    if len(changes) > CHANGES_SHOWN:
-        changed.append([(f"  … and {len(changes) - CHANGES_SHOWN:,} more", "dim")])
     back = (
         f"{key_name('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
     )
@@ -589,7 +582,7 @@ def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> li
             ("Since then", f"{format_count(len(changes), 'record')} changed" if changes else "nothing changed"),
         ),
         *_contents_lines(memory, checkpoint, now),
-        *_section("Changed since", changed),
+        *_section("Changed since", [*changed, *_more_lines(len(changes) - CHANGES_SHOWN)]),
         *([] if memory.database.moment else [[], [(back, "dim")]]),
     ]
 
@@ -607,14 +600,14 @@ def _contents_lines(memory: Memory, checkpoint: Checkpoint, now: str) -> list[St
         ),
         ("Recovered", format_when(checkpoint.recovered_at, now) if checkpoint.recovered_at else ""),
     )
-    sections: tuple[tuple[str, Sequence[dict[str, Any]], Callable[[dict[str, Any]], str]], ...] = (
-        ("To do", found.tasks, lambda one: f"{state_word(one['status'])}: {one['text']}"),
-        ("Decided", found.decisions, lambda one: f"{one['title']}: {one['chosen']}"),
-        ("Said last", found.turns, lambda one: f"{one['speaker'] or one['role']}: {one['text']}"),
-    )
-    for heading, things, words in sections:
-        listed = [(one["citation"], " ".join(words(one).split())) for one in things]
-        lines += _section(heading, [_cited_line(citation, (f"  {text}", "cut")) for citation, text in listed])
+    sections = {
+        "To do": [(one["citation"], f"{state_word(one['status'])}: {one['text']}") for one in found.tasks],
+        "Decided": [(one["citation"], f"{one['title']}: {one['chosen']}") for one in found.decisions],
+        "Said last": [(one["citation"], f"{one['speaker'] or one['role']}: {one['text']}") for one in found.turns],
+    }
+    for heading, said in sections.items():
+        listed = [_cited_line(cited, (f"  {' '.join(text.split())}", "cut")) for cited, text in said]
+        lines += _section(heading, listed)
     return [*lines, *([[], label_row("Named", ", ".join(found.entities))] if found.entities else [])]
 
 
