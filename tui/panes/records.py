@@ -28,7 +28,7 @@ from tui.lists.record_rows import (
 )
 from tui.panes.facts import pack_keys, read_records
 from tui.panes.pane import Loaded, Pane, Reading
-from tui.render.lines import KIND_GLYPHS, agree_verb
+from tui.render.lines import KIND_GLYPHS
 from tui.render.proposals import decisions_beside
 from tui.theme.line_filters import Piece
 

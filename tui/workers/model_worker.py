@@ -20,14 +20,6 @@ from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.chat import ModelPuller, PullResult, RateMeter, get_server_address
 from store.librarian.librarian import Librarian
-from store.librarian.model_selection import (
-    MODEL_SWITCH,
-    ModelStatus,
-    ProbeResult,
-    probe_model,
-    read_model_status,
-    why_no_model,
-)
 from store.librarian.structured_output import ModelStats
 from store.text.display import format_count
 from tui.commands.search import MODEL_LOADING, reading_progress
@@ -94,7 +86,7 @@ class LibrarianWorker(Worker):
                     exchange.question,
                     chat,
                     last=last,
-                    why="" if chat else why_no_model(memory.config),
+                    why="" if chat else model_selection.why_no_model(memory.config),
                     first=first,
                     cancelled=stopped,
                     waiting=lambda done, total: progress(reading_progress(name, done, total)),
@@ -122,7 +114,7 @@ class TrialState:
     """The state of a model's trial: its result, or why there is none."""
 
     stop: Event = field(default_factory=Event)
-    tried: ProbeResult | None = None
+    tried: model_selection.ProbeResult | None = None
     trouble: MemorandaError | None = None
 
 
@@ -139,7 +131,7 @@ class ModelWorker:
         self._looking = False
         # to check next, after the current check
         self._asked: Config | None = None
-        self.status: ModelStatus | None = None
+        self.status: model_selection.ModelStatus | None = None
         self.pull: PullState | None = None
         self.trial: TrialState | None = None
 
@@ -165,8 +157,8 @@ class ModelWorker:
     def check_status(self, config: Config) -> None:
         """Check the server and its models, then call `changed`. If the model is switched off, the status is known at
         once."""
-        if is_part_disabled(MODEL_SWITCH):
-            self.status = read_model_status(config)
+        if is_part_disabled(model_selection.MODEL_SWITCH):
+            self.status = model_selection.read_model_status(config)
         elif self._looking:
             self._asked = config
         elif not self._closed.is_set():
@@ -174,7 +166,7 @@ class ModelWorker:
             self._start(self._check_status, config)
 
     def _check_status(self, config: Config) -> None:
-        self.status = read_model_status(config)
+        self.status = model_selection.read_model_status(config)
         self._looking = False
         self._tell()
         again, self._asked = self._asked, None
@@ -232,8 +224,8 @@ class ModelWorker:
 
     def _try(self, config: Config, trial: TrialState) -> None:
         try:
-            status = self.status or read_model_status(config)
-            trial.tried = probe_model(config, status, cancelled=trial.stop.is_set)
+            status = self.status or model_selection.read_model_status(config)
+            trial.tried = model_selection.probe_model(config, status, cancelled=trial.stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
         except Exception as defect:
