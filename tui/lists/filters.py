@@ -85,8 +85,7 @@ def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list
     if chosen is not None and all(one.value != chosen for one in listed):
         listed.append(FacetChoice(str(chosen), _filter_words(facet.field, str(chosen))))
     drawn = [_draw_chip(facet.field, one, one.value == chosen) for one in listed]
-    place = next((index for index, one in enumerate(listed) if one.value == chosen), None)
-    kept = set() if place is None else {place}  # a filter is always seen
+    kept = {index for index, one in enumerate(listed) if one.value == chosen}  # a filter is always seen
     for index in range(len(drawn)):
         some = kept | {index}
         folded = FOLDED_CELLS if len(some) < len(drawn) else 0

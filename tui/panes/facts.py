@@ -315,10 +315,8 @@ def _count_by_column(memory: Memory, column: str) -> list[tuple[str, int]]:
 def _title(view: View, counts: Mapping[str, int]) -> list[Piece]:
     """Return what the title says beside the chips: the order of the facts, and how many are hidden or shown too."""
     gone = {word: counts.get(name, 0) for name, word in (("forgotten", "forgotten"), ("superseded", "replaced"))}
-    count = sum(gone.values())
     says: list[Piece] = [(SORTS[view.sort], "$dim", "only")] if view.sort else []
-    if count:
-        hidden = ", ".join(f"{number:,} {word}" for word, number in gone.items() if number)
+    if hidden := ", ".join(f"{number:,} {word}" for word, number in gone.items() if number):
         says.append(("all shown" if view.hidden else f"{hidden} hidden", "$dim", "hidden"))
     return says
 

@@ -76,9 +76,8 @@ def activity_lines(one: AgentActivity, now: str) -> list[str]:
     did = f"{format_count(one.calls_today, 'call')} today, {one.tokens_today:,} tokens sent today"
     lines = [visible(f"{one.agent}{model}  {state}; {did}, {format_count(one.proposed, 'proposal')} made")]
     if one.waiting:
-        lines.append(
-            f"  {format_count(one.waiting, 'proposal')} of it wait{'s' if one.waiting == 1 else ''} in the inbox"
-        )
+        waits = agree_verb(one.waiting, "wait in the inbox")
+        lines.append(f"  {format_count(one.waiting, 'proposal')} of it {waits}")
     return lines
 
 

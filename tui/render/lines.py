@@ -142,11 +142,7 @@ def _format_column(name: str, state: Mapping[str, object] | None) -> str:
 
 def format_list(value: object) -> str:
     """Return a list, or its JSON, as people write it."""
-    return ", ".join(map(_format_item, value if isinstance(value, list) else _parse_json(value)))
-
-
-def _parse_json(value: object) -> Any:
-    return json.loads(str(value))
+    return ", ".join(map(_format_item, value if isinstance(value, list) else json.loads(str(value))))
 
 
 def _proposed_fields(change: Mapping[str, object]) -> str:
@@ -172,7 +168,7 @@ def _format_item(item: object) -> str:
 
 COLUMN_FORMS: dict[str, Callable[[Any], str]] = {
     "pinned": lambda value: "yes" if value else "",
-    "change": lambda value: _proposed_fields(_parse_json(value)),
+    "change": lambda value: _proposed_fields(json.loads(str(value))),
     "status": lambda value: state_word(value).replace("_", " "),
     "origin": origin_name,
 }

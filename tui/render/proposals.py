@@ -273,14 +273,13 @@ def _split_blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
     """Split a text into (line, first word, proposal, rest of the line, the lines of text) for each block."""
     found: list[tuple[int, str, int, str, list[str]]] = []
     for at, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() and found:
-            found[-1][4].append("")
-        if line.startswith("#") or not line.strip():
+        if line.startswith("#"):
             continue
-        if line[0] in " \t":
-            if not found:
+        if not line.strip() or line[0] in " \t":
+            if found:
+                found[-1][4].append(line.removeprefix(BATCH_INDENT).rstrip())
+            elif line.strip():
                 raise InvalidInput(f"Line {at} belongs to no proposal.", "Leave each text below its block.")
-            found[-1][4].append(line.removeprefix(BATCH_INDENT).rstrip())
             continue
         match = BLOCK_PATTERN.fullmatch(line.strip())
         if match is None:
