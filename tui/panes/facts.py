@@ -326,39 +326,35 @@ def _title(view: View, counts: Mapping[str, int]) -> list[Piece]:
 # what is counted, and the sentence where there is some of it, or where there is none
 MISSING = (
     (
-        "SELECT count(*) FROM commits",
+        "commits",
         "Commits read from git: {number}. {pane.timeline} shows them; {search.open} and a question asks about them.",
         "",
     ),
     (
-        "SELECT count(*) FROM proposals WHERE state = 'waiting'",
+        "proposals WHERE state = 'waiting'",
         "{number are} proposed and waiting for you: {pane.today} goes there.",
         "",
     ),
+    ("facts WHERE status != 'active'", "{number are} replaced or forgotten: {list.only} shows them.", ""),
     (
-        "SELECT count(*) FROM facts WHERE status != 'active'",
-        "{number are} replaced or forgotten: {list.only} shows them.",
-        "",
-    ),
-    (
-        "SELECT count(*) FROM (SELECT 1 FROM agent_sessions LIMIT 1)",
+        "(SELECT 1 FROM agent_sessions LIMIT 1)",
         "",
         "No agent is connected yet: :connect NAME lets one remember here. :connect lists them.",
     ),
     (
-        "SELECT count(*) FROM (SELECT 1 FROM turns LIMIT 1)",
+        "(SELECT 1 FROM turns LIMIT 1)",
         "",
         "No conversation was read yet: :import FILE.jsonl reads one, and proposes what it says.",
     ),
-    ("SELECT 1", "Another tool's memory can be brought in: :import NAME; :import lists what is found.", ""),
+    ("(SELECT 1)", "Another tool's memory can be brought in: :import NAME; :import lists what is found.", ""),
 )
 
 
 def missing_sentences(memory: Memory) -> list[str]:
     """Return what a memory without facts waits for. Takes a few counts."""
     said: list[str] = []
-    for query, some, none in MISSING:
-        number = memory.database.value(query)
+    for counted, some, none in MISSING:
+        number = memory.database.number(f"SELECT count(*) FROM {counted}")
         sentence = (some if number else none).replace("{number}", f"{number:,}")
         said.append(sentence.replace("{number are}", f"{number:,} {'is' if number == 1 else 'are'}"))
     return [sentence for sentence in said if sentence]
