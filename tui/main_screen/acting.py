@@ -36,6 +36,7 @@ from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
 from tui.commands.location import DEMO_HINT, locate_memory
 from tui.commands.privacy import select_purged
 from tui.desktop.programs import copy_to_clipboard
+from tui.input import verb_table
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_typed
 from tui.input.key_table import (
@@ -48,15 +49,6 @@ from tui.input.key_table import (
     TIMELINE,
     TODAY,
     key_name,
-)
-from tui.input.verb_table import (
-    FORMER_WORDS,
-    command_word,
-    find_loose_words,
-    find_verb,
-    list_verbs,
-    other_words,
-    suggest_verb,
 )
 from tui.main_screen.places import PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
@@ -413,7 +405,7 @@ class ActingScreen(PlacesScreen):
         line = words.strip()
         if not line:
             return [*self._offer_keys(""), *self._offer_verbs("")]
-        found = find_verb(split_words(line))
+        found = verb_table.find_verb(split_words(line))
         offers = self._offer_command(memory, line, *found) if found is not None else []
         offers += self._offer_keys(line)
         if found is None or not found[1]:
@@ -425,7 +417,7 @@ class ActingScreen(PlacesScreen):
         does = Offer(
             partial(self.run_line, line), f"enter does it:  {line}", "", f"{verb.name} {usage}", "▸", "accent"
         )
-        loose = [rest[at] for at in find_loose_words(verb, rest)]
+        loose = [rest[at] for at in verb_table.find_loose_words(verb, rest)]
         options = [word for word in rest if word.startswith("--")]
         if not _takes_ids(verb) or not loose or options or any(map(_is_citation, loose)):
             return [does]
@@ -446,7 +438,7 @@ class ActingScreen(PlacesScreen):
             shown = key_name(key.id) if has_key(key.id) else ""
             do = partial(self.call_later, self.run_action, key.action)
             name = key.label or key.id.replace(".", " ")
-            others = (key.words, *other_words("verbs").get(key.verb, ()))
+            others = (key.words, *verb_table.other_words("verbs").get(key.verb, ()))
             exact = words != "" and words in (key.id, shown, key.former)
             found.append((Offer(do, key.help, shown, glyph="▸", look="accent"), name, others, exact))
         return _find_offers(words, found)
@@ -454,16 +446,16 @@ class ActingScreen(PlacesScreen):
     def _offer_verbs(self, words: str) -> list[Offer]:
         """Return the commands that do what words say, to be completed."""
         found = []
-        for verb in list_verbs():
-            former = [word for word, now in FORMER_WORDS.items() if now.split()[0] == verb.name]
-            others = (*other_words("verbs").get(verb.name, ()), *former)
+        for verb in verb_table.list_verbs():
+            former = [word for word, now in verb_table.FORMER_WORDS.items() if now.split()[0] == verb.name]
+            others = (*verb_table.other_words("verbs").get(verb.name, ()), *former)
             do = partial(self.type_command, f"{verb.name} ")
             found.append((Offer(do, verb.summary, f":{verb.name}", glyph=":"), verb.name, others, False))
         return _find_offers(words, found)
 
     def _offer_settings(self, words: str) -> list[Offer]:
         """Return the settings that words name."""
-        asked, others = words.lower().split(), other_words("settings")
+        asked, others = words.lower().split(), verb_table.other_words("settings")
         return [
             Offer(
                 partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="="
@@ -495,9 +487,9 @@ class ActingScreen(PlacesScreen):
         if first in OWN_WORDS and len(words) == 1:
             self.call_later(self.run_action, OWN_WORDS[first])
             return
-        found = find_verb(words)
+        found = verb_table.find_verb(words)
         if found is None:
-            self._offer_near_verb(text, command_word(words))
+            self._offer_near_verb(text, verb_table.command_word(words))
             return
         verb, rest = found
         names = {verb.name, " ".join([verb.name, *rest[:1]])}
@@ -529,7 +521,7 @@ class ActingScreen(PlacesScreen):
         instead = OPTIONS_INSTEAD.get(verb.name, "")
         if wanted.form not in ("one", "many") and (not instead or any(word.startswith(instead) for word in rest)):
             return []
-        if any(_is_citation(rest[at]) for at in find_loose_words(verb, rest)[:1]):
+        if any(_is_citation(rest[at]) for at in verb_table.find_loose_words(verb, rest)[:1]):
             return []
         cited = [citation for citation in map(citation_of, self.targets()) if citation]
         return cited if wanted.form in ("many", "any") else cited[:1]
@@ -537,7 +529,7 @@ class ActingScreen(PlacesScreen):
     def _offer_near_verb(self, text: str, word: str) -> None:
         """Offer the command that a word which is none probably stands for, with the rest of the line."""
         said = f"There is no command “{word[:40]}”."
-        verb = suggest_verb(word.removeprefix("/"))
+        verb = verb_table.suggest_verb(word.removeprefix("/"))
         if verb is None:
             self.say(f"{said} {key_name('help.open')} lists them all.", "warning")
         else:

@@ -64,9 +64,8 @@ class MainScreen(SearchingScreen):
     def _start(self) -> None:
         """Start everything slow, after the first frame."""
         self.upkeep, self.embedding = background.UpkeepController(self), background.EmbeddingController(self)
-        self.model_status = background.ModelStatusController(self)
+        self.model_status, self.tour = background.ModelStatusController(self), background.TourController(self)
         self.checkpoints = background.CheckpointController(self)
-        self.tour = background.TourController(self)
         others = (self.model_status, self.checkpoints, background.TeamController(self), self.tour, self.upkeep)
         self.tasks = (self.embedding, background.LearningController(self), *others)
         self.call_after_refresh(forget_startup)

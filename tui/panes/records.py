@@ -14,18 +14,8 @@ from store.librarian.structured_output import read_model_stats
 from store.memory import Memory
 from store.text.display import agree_verb, format_count
 from tui.actions.table import ADD_CHECKPOINT, ADD_DECISION
+from tui.lists import record_rows
 from tui.lists.filters import Facet, FacetChoice, counted_choices, writer_facet
-from tui.lists.record_rows import (
-    KeyedRows,
-    RowHeading,
-    RowLine,
-    checkpoint_lines,
-    entry_lines,
-    proposal_lines,
-    split_by_day,
-    step_lines,
-    step_subjects,
-)
 from tui.panes.facts import pack_keys, read_records
 from tui.panes.pane import Loaded, Pane, Reading
 from tui.render.lines import KIND_GLYPHS
@@ -57,10 +47,10 @@ def read_today(reading: Reading) -> Loaded:
     against = {} if reading.past else _find_conflicts(reading, numbers)
     later = [(len(numbers) - len(put_off), f"Later {len(put_off):,}", "left for the end")] if put_off else []
 
-    def draw(proposal: Any, width: int) -> list[RowLine]:
-        return proposal_lines(proposal, width, now, against.get(proposal.id, ""))
+    def draw(proposal: Any, width: int) -> list[record_rows.RowLine]:
+        return record_rows.proposal_lines(proposal, width, now, against.get(proposal.id, ""))
 
-    rows = KeyedRows(keys, partial(read_records, reading), draw, later)
+    rows = record_rows.KeyedRows(keys, partial(read_records, reading), draw, later)
     unheard, _ = count_queued_turns(memory.database)
     unread = read_model_stats(memory.database, now).queued
     says: list[Piece] = []
@@ -94,12 +84,12 @@ def read_timeline(reading: Reading) -> Loaded:
     memory, kind = reading.memory, reading.view.get("kind")
     whole = reading.limit < 0
     journal = memory.timeline.journal() if whole else ()
-    keys, days = split_by_day(memory.timeline.stream((kind,) if kind else (), limit=reading.limit))
+    keys, days = record_rows.split_by_day(memory.timeline.stream((kind,) if kind else (), limit=reading.limit))
 
-    def draw(record: Any, width: int) -> list[RowLine]:
-        return entry_lines(record, width, _links_of(reading, record))
+    def draw(record: Any, width: int) -> list[record_rows.RowLine]:
+        return record_rows.entry_lines(record, width, _links_of(reading, record))
 
-    rows = KeyedRows(keys, partial(read_records, reading), draw, days)
+    rows = record_rows.KeyedRows(keys, partial(read_records, reading), draw, days)
     facets = [kind_facet(memory.timeline.count_kinds())] if whole else ()
     return Loaded(rows, facets, (), len(keys) if whole else None, whole=whole, kept=journal)
 
@@ -136,20 +126,20 @@ def read_history(reading: Reading) -> Loaded:
     now, actor, whole = memory.now, view.get("actor"), reading.limit < 0
     newest = memory.database.newest_step()
     says: list[Piece] = []
-    days: list[RowHeading] = []
+    days: list[record_rows.RowHeading] = []
     if view.get("only") == "checkpoints":
         keys = pack_keys("checkpoint", memory.checkpoints.ids(every=view.hidden))
         if automatic := memory.checkpoints.count_automatic():
             says = [(f"{automatic:,} automatic {'shown' if view.hidden else 'hidden'}", "$dim", "hidden")]
     else:
-        keys, days = split_by_day(_stream_history(memory, actor, reading.limit))
+        keys, days = record_rows.split_by_day(_stream_history(memory, actor, reading.limit))
 
-    def draw(record: Checkpoint | Step, width: int) -> list[RowLine]:
+    def draw(record: Checkpoint | Step, width: int) -> list[record_rows.RowLine]:
         if isinstance(record, Checkpoint):
-            return checkpoint_lines(record, width, now, newest)
-        return step_lines(record, reading.engine.subjects.get(record.seq, ""), width, now)
+            return record_rows.checkpoint_lines(record, width, now, newest)
+        return record_rows.step_lines(record, reading.engine.subjects.get(record.seq, ""), width, now)
 
-    rows = KeyedRows(keys, partial(read_history_records, reading), draw, days)
+    rows = record_rows.KeyedRows(keys, partial(read_history_records, reading), draw, days)
     return Loaded(rows, _history_facets(memory) if whole else (), says, len(keys) if whole else None, whole=whole)
 
 
@@ -168,7 +158,7 @@ def read_history_records(reading: Reading, keys: Sequence[int]) -> Mapping[int, 
     memory = reading.engine.screen
     numbers = [key // 16 for key in keys if key % 16 == STEP]
     steps = {step.seq: step for step in memory.history.get_many(numbers)}
-    for seq, text in step_subjects(memory, steps).items():
+    for seq, text in record_rows.step_subjects(memory, steps).items():
         reading.engine.subjects[seq] = text
     found: dict[int, Any] = {step_key(seq): step for seq, step in steps.items()}
     return {**found, **read_records(reading, [key for key in keys if key % 16 != STEP])}

@@ -10,27 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from store.base import models
 from store.base.citations import cite, parse_citation
 from store.base.clock import format_age, format_how_long_ago, format_local_time
 from store.base.errors import MemorandaError
-from store.base.models import (
-    Change,
-    Checkpoint,
-    Chunk,
-    Commit,
-    Decision,
-    Event,
-    Fact,
-    GlobalFact,
-    Iteration,
-    Link,
-    Proposal,
-    Record,
-    Step,
-    Summary,
-    Task,
-    Turn,
-)
 from store.base.vocabulary import PERSON_ORIGIN
 from store.conversations.summaries import Summaries
 from store.database.values import clean_text
@@ -42,7 +25,7 @@ from store.memory import Memory
 from store.records.facts import AGE_STATES, AGEING_DAYS
 from store.search.lookup import PART_QUERIES, find_records, get_records, list_part_ids
 from store.search.pipeline import searchable_text
-from store.text.display import format_count, visible
+from store.text.display import agree_verb, format_count, visible
 from store.text.fence import is_suspicious
 from tui.input.key_table import key_name
 from tui.render.lines import (
@@ -144,7 +127,7 @@ def _more_lines(number: int) -> list[StyledLine]:
     return [[(f"  … and {number:,} more", "dim")]] if number > 0 else []
 
 
-def _during_row(record: Decision | Commit | Event | Task) -> list[StyledLine]:
+def _during_row(record: models.Decision | models.Commit | models.Event | models.Task) -> list[StyledLine]:
     """Return the iteration that a record belongs to; nothing if it belongs to none."""
     number = record.iteration_id
     return [] if number is None else [label_row("During", cite("iteration", number), "cite")]
@@ -163,7 +146,7 @@ LONGEST_SHOWN_LINE = 2_000  # maximum characters of a line
 LONGEST_CONTEXT = 200  # maximum characters of a context line
 
 
-def passage_lines(memory: Memory, chunk: Chunk, coloured: bool = False) -> list[StyledLine]:
+def passage_lines(memory: Memory, chunk: models.Chunk, coloured: bool = False) -> list[StyledLine]:
     """Return the lines of a chunk, or of a part of a chunk, with the lines around it."""
     try:
         first = max(1, chunk.first - CONTEXT_LINES)
@@ -185,19 +168,19 @@ def passage_lines(memory: Memory, chunk: Chunk, coloured: bool = False) -> list[
     return [*around[: chunk.first - first], *_cited_lines(chunk, cited, coloured), *below]
 
 
-def indexed_lines(chunk: Chunk) -> list[StyledLine]:
+def indexed_lines(chunk: models.Chunk) -> list[StyledLine]:
     """Return the lines of a chunk as indexed."""
     return _cited_lines(chunk, chunk.text.replace("\r\n", "\n").split("\n"), False)
 
 
-def _cited_lines(chunk: Chunk, lines: list[str], coloured: bool) -> list[StyledLine]:
+def _cited_lines(chunk: models.Chunk, lines: list[str], coloured: bool) -> list[StyledLine]:
     """Return the lines of a chunk, numbered, colored if wanted."""
     lines = [line if len(line) <= LONGEST_SHOWN_LINE else line[:LONGEST_SHOWN_LINE] + "…" for line in lines]
     pieces: list[StyledLine] = color_markdown(lines) if coloured else [[(line, "")] for line in lines]
     return [_number_line(number, line, chunk.last, True) for number, line in enumerate(pieces, chunk.first)]
 
 
-def _is_unchanged(chunk: Chunk, lines: list[str]) -> bool:
+def _is_unchanged(chunk: models.Chunk, lines: list[str]) -> bool:
     """Tell whether the lines on the disk still equal the indexed lines."""
     text = clean_text("\n".join(lines))
     return text == chunk.text or (chunk.first == chunk.last and bool(lines) and chunk.text in text)
@@ -216,7 +199,7 @@ MOST_QUOTES = 4
 QUOTE_LENGTH = 200  # maximum characters of a quotation
 
 
-def _quote_evidence(memory: Memory, fact: Fact, bound: Sequence[BoundEvidence]) -> list[StyledLine]:
+def _quote_evidence(memory: Memory, fact: models.Fact, bound: Sequence[BoundEvidence]) -> list[StyledLine]:
     """Return the evidence of a fact besides what it is `bound` to. A turn that contains it is quoted; one that is
     deleted, or differs in its words, is cited."""
     lines: list[StyledLine] = []
@@ -283,14 +266,14 @@ LINK_WORDS = {  # by what is at the other end
 }
 
 
-def describe_record(memory: Memory, record: Record, coloured: bool = False) -> list[StyledLine]:
+def describe_record(memory: Memory, record: models.Record, coloured: bool = False) -> list[StyledLine]:
     """Return everything known of a record: its text, its sources, its links. With `coloured`, which callers pass only
     off the event loop, read a document from the disk and colour it."""
-    if isinstance(record, Chunk):
+    if isinstance(record, models.Chunk):
         lines = _describe_chunk(memory, record, coloured)
     else:
         lines = DESCRIBERS[type(record)](memory, record, memory.now)
-    if not isinstance(record, Proposal) and is_suspicious(searchable_text(record)):
+    if not isinstance(record, models.Proposal) and is_suspicious(searchable_text(record)):
         lines.insert(1, [(ORDER_WARNING, "warning")])  # a proposal says it in its own words
     return lines
 
@@ -301,7 +284,11 @@ def plain_lines(lines: Iterable[StyledLine]) -> list[str]:
 
 
 def _describe_fact(
-    memory: Memory, fact: Fact, now: str, shown: GlobalFact | None = None, cited: Callable[[str], str] = str
+    memory: Memory,
+    fact: models.Fact,
+    now: str,
+    shown: models.GlobalFact | None = None,
+    cited: Callable[[str], str] = str,
 ) -> list[StyledLine]:
     """Describe a fact of `memory`; a global one as it is `shown` in a project, with the facts in a text `cited` as
     there."""
@@ -347,11 +334,11 @@ def _describe_fact(
     ]
 
 
-def _describe_global(memory: Memory, shown: GlobalFact, now: str) -> list[StyledLine]:
+def _describe_global(memory: Memory, shown: models.GlobalFact, now: str) -> list[StyledLine]:
     return _describe_fact(memory.require_personal(), shown.own, now, shown, memory.globals.as_cited)
 
 
-def _confirmed_row(fact: Fact, badge: str, now: str) -> StyledLine:
+def _confirmed_row(fact: models.Fact, badge: str, now: str) -> StyledLine:
     """Return when a fact was confirmed, and if that is why it is aging, low or stale, from when on it is."""
     when = format_when(fact.last_confirmed_at, now)
     if badge not in ("aging", "low", "stale"):
@@ -360,7 +347,7 @@ def _confirmed_row(fact: Fact, badge: str, now: str) -> StyledLine:
     return label_row(f"Why {badge}", f"confirmed {when}; {badge} after {limit} d")
 
 
-def _describe_decision(memory: Memory, decision: Decision, now: str) -> list[StyledLine]:
+def _describe_decision(memory: Memory, decision: models.Decision, now: str) -> list[StyledLine]:
     status = "" if decision.status == "active" else state_word(decision.status)
     links = memory.commits.links_of_decision(decision.id)
     bound = memory.evidence.list_bound("decision", decision.id) if decision.evidence else []
@@ -384,7 +371,7 @@ def _describe_decision(memory: Memory, decision: Decision, now: str) -> list[Sty
     ]
 
 
-def _describe_commit(memory: Memory, commit: Commit, now: str) -> list[StyledLine]:
+def _describe_commit(memory: Memory, commit: models.Commit, now: str) -> list[StyledLine]:
     gone = "no branch leads to this commit any more; it is kept here"
     return [
         heading_of_record("commit", commit, commit.author),
@@ -405,7 +392,7 @@ def _describe_commit(memory: Memory, commit: Commit, now: str) -> list[StyledLin
     ]
 
 
-def _link_lines(memory: Memory, links: list[Link], other: str) -> list[StyledLine]:
+def _link_lines(memory: Memory, links: list[models.Link], other: str) -> list[StyledLine]:
     """Return the other ends of a record's links, grouped by type, each with its title."""
     ends = [(link.link_type, link.commit if other == "commit" else link.decision) for link in links]
     found = find_records(memory.database, (parse_citation(end) for _, end in ends))
@@ -422,7 +409,7 @@ def _link_lines(memory: Memory, links: list[Link], other: str) -> list[StyledLin
     return lines
 
 
-def _describe_event(memory: Memory, event: Event, now: str) -> list[StyledLine]:
+def _describe_event(memory: Memory, event: models.Event, now: str) -> list[StyledLine]:
     payload = "" if event.payload is None else "\n" + json.dumps(event.payload, ensure_ascii=False, indent=2)
     return [
         heading_of_record("event", event, event.phase),
@@ -435,7 +422,7 @@ def _describe_event(memory: Memory, event: Event, now: str) -> list[StyledLine]:
     ]
 
 
-def _describe_iteration(memory: Memory, iteration: Iteration, now: str) -> list[StyledLine]:
+def _describe_iteration(memory: Memory, iteration: models.Iteration, now: str) -> list[StyledLine]:
     """Describe an iteration, with the records that belong to it."""
     ended = format_when(iteration.completed_at, now) if iteration.completed_at else ""
     lines: list[StyledLine] = [
@@ -460,12 +447,12 @@ def _belonging_lines(memory: Memory, name: str, iteration: int) -> list[StyledLi
     lines: list[StyledLine] = []
     for record in get_records(memory.database, name.removesuffix("s"), ids[:MOST_BELONGING]):
         text, extra = summarize_record(record)
-        beside = [(f"  {extra}", "dim")] if isinstance(record, Task) else []
+        beside = [(f"  {extra}", "dim")] if isinstance(record, models.Task) else []
         lines.append(_cited_line(record.citation, (f"  {text}", ""), *beside))
     return _section(name.capitalize(), [*lines, *_more_lines(len(ids) - MOST_BELONGING)])
 
 
-def _describe_task(memory: Memory, task: Task, now: str) -> list[StyledLine]:
+def _describe_task(memory: Memory, task: models.Task, now: str) -> list[StyledLine]:
     changed = format_when(task.updated_at, now) if task.updated_at != task.created_at else ""
     return [
         heading_of_record("task", task, state_word(task.status)),
@@ -479,7 +466,7 @@ def _describe_task(memory: Memory, task: Task, now: str) -> list[StyledLine]:
     ]
 
 
-def _describe_turn(memory: Memory, turn: Turn, now: str) -> list[StyledLine]:
+def _describe_turn(memory: Memory, turn: models.Turn, now: str) -> list[StyledLine]:
     """Describe a turn, with the turns around it."""
     nearness = "" if turn.continuity is None else f"{turn.continuity:.2f} to the turn before"
     around = [
@@ -500,7 +487,7 @@ def _describe_turn(memory: Memory, turn: Turn, now: str) -> list[StyledLine]:
     ]
 
 
-def _describe_summary(memory: Memory, found: Summary, now: str) -> list[StyledLine]:
+def _describe_summary(memory: Memory, found: models.Summary, now: str) -> list[StyledLine]:
     """Describe a summary, with the turns that it covers."""
     active = any(one.id == found.id for one in Summaries(memory.database).active(found.session))
     turns = memory.turns.since(found.session, found.first - 1, found.last - found.first + 1)
@@ -525,17 +512,17 @@ def _describe_summary(memory: Memory, found: Summary, now: str) -> list[StyledLi
     ]
 
 
-def brief_lines(record: Checkpoint | Chunk | Proposal) -> list[StyledLine]:
+def brief_lines(record: models.Checkpoint | models.Chunk | models.Proposal) -> list[StyledLine]:
     """Return the first lines of a record whose full description takes longer than a frame."""
-    if isinstance(record, Proposal):
+    if isinstance(record, models.Proposal):
         return proposal_heading(record)
-    if isinstance(record, Chunk):
+    if isinstance(record, models.Chunk):
         return [heading_of_record("document", record), *([[(record.heading, "title")]] if record.heading else [])]
     level = record.level if record.is_automatic else ""
     return [heading_of_record("checkpoint", record, level), [(record.title, "title")]]
 
 
-def _describe_chunk(memory: Memory, chunk: Chunk, coloured: bool) -> list[StyledLine]:
+def _describe_chunk(memory: Memory, chunk: models.Chunk, coloured: bool) -> list[StyledLine]:
     then = "Files are shown as they are now: what they said then is not kept."
     edit = f"{key_name('record.edit')} opens it there in your editor"
     return [
@@ -550,7 +537,7 @@ def _describe_chunk(memory: Memory, chunk: Chunk, coloured: bool) -> list[Styled
     ]
 
 
-def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[StyledLine]:
+def _describe_checkpoint(memory: Memory, checkpoint: models.Checkpoint, now: str) -> list[StyledLine]:
     """Describe a checkpoint, with its contents and what changed since."""
     changes = Plans(memory.database).plan_since(checkpoint.seq).changes
     by_hand = checkpoint.trigger == "person" and checkpoint.origin == PERSON_ORIGIN
@@ -586,7 +573,7 @@ def _describe_checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> li
     ]
 
 
-def _contents_lines(memory: Memory, checkpoint: Checkpoint, now: str) -> list[StyledLine]:
+def _contents_lines(memory: Memory, checkpoint: models.Checkpoint, now: str) -> list[StyledLine]:
     """Return what is needed to resume work at a checkpoint: its subject, what recovering it costs, its tasks,
     decisions, turns and names."""
     found = memory.checkpoints.contents(checkpoint.id)
@@ -628,21 +615,21 @@ def _history_lines(
 
 
 DESCRIBERS: dict[type[Any], Callable[[Memory, Any, str], list[StyledLine]]] = {
-    Fact: _describe_fact,
-    GlobalFact: _describe_global,
-    Decision: _describe_decision,
-    Commit: _describe_commit,
-    Event: _describe_event,
-    Iteration: _describe_iteration,
-    Task: _describe_task,
-    Turn: _describe_turn,
-    Summary: _describe_summary,
-    Proposal: describe_proposal,
-    Checkpoint: _describe_checkpoint,
+    models.Fact: _describe_fact,
+    models.GlobalFact: _describe_global,
+    models.Decision: _describe_decision,
+    models.Commit: _describe_commit,
+    models.Event: _describe_event,
+    models.Iteration: _describe_iteration,
+    models.Task: _describe_task,
+    models.Turn: _describe_turn,
+    models.Summary: _describe_summary,
+    models.Proposal: describe_proposal,
+    models.Checkpoint: _describe_checkpoint,
 }
 
 
-def describe_step(memory: Memory, step: Step) -> list[StyledLine]:
+def describe_step(memory: Memory, step: models.Step) -> list[StyledLine]:
     """Return a step of history: author, time, door, reason, and every record before and after."""
     now = memory.now
     lines: list[StyledLine] = [
@@ -668,7 +655,7 @@ def describe_step(memory: Memory, step: Step) -> list[StyledLine]:
     return lines
 
 
-def _change_lines(change: Change) -> list[StyledLine]:
+def _change_lines(change: models.Change) -> list[StyledLine]:
     """Return a record's change: its citation, the operation, and the columns before and after."""
     muting = change.table == "mutes"
     kind = "fact" if muting else HISTORY_KINDS.get(change.table)

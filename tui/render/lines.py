@@ -10,23 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from store.base import models
 from store.base.citations import cite
 from store.base.clock import format_how_long_ago, format_local_time
-from store.base.models import (
-    Checkpoint,
-    Chunk,
-    Commit,
-    Decision,
-    Event,
-    Fact,
-    GlobalFact,
-    Iteration,
-    Proposal,
-    Record,
-    Summary,
-    Task,
-    Turn,
-)
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
 from store.records.facts import age_state
 from store.records.table import LoggedRedaction
@@ -79,7 +65,7 @@ def state_word(status: str) -> str:
     return TASK_STATUS_LABELS.get(status) or FACT_BADGES.get(status, ("", status))[1]
 
 
-def fact_badge(fact: Fact, now: str) -> str:
+def fact_badge(fact: models.Fact, now: str) -> str:
     """Return a fact's badge: its status if it is not active, else pinned, else its age."""
     if fact.status != "active":
         return fact.status
@@ -184,7 +170,7 @@ RESERVED_NAMES = {name.casefold() for name in (*OWN_ORIGINS, *OWN_ORIGINS.values
 UUID_LENGTH = 36
 
 
-def heading_of_record(kind: str, record: Record, *words: str) -> StyledLine:
+def heading_of_record(kind: str, record: models.Record, *words: str) -> StyledLine:
     """Return the first line of a description: the citation, the kind and further words."""
     extra = "".join(f" · {word}" for word in words if word)
     return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
@@ -276,44 +262,44 @@ def add_cuts(data: Callable[[], object], cuts: Sequence[LoggedRedaction]) -> Cal
 TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")
 
 
-def record_time(record: Record) -> str:
+def record_time(record: models.Record) -> str:
     """Return a record's time, as the timeline orders it."""
-    held = record.own if isinstance(record, GlobalFact) else record
+    held = record.own if isinstance(record, models.GlobalFact) else record
     return next(str(getattr(held, name)) for name in TIME_FIELDS if hasattr(held, name))
 
 
-def event_words(event: Event) -> str:
+def event_words(event: models.Event) -> str:
     """Return an event's type and phase as people say them: `gate_passed` as “Gate passed”."""
     words = " ".join(event.event_type.replace("_", " ").split())
     return ": ".join(filter(None, (f"{words[:1].upper()}{words[1:]}", event.phase.replace("_", " "))))
 
 
-def _commit_size(commit: Commit) -> str:
+def _commit_size(commit: models.Commit) -> str:
     return f"{'' if commit.reachable else 'gone '}+{commit.insertions} −{commit.deletions}"
 
 
 SUMMARIES: dict[type[Any], Callable[[Any], tuple[str, str]]] = {
-    Fact: lambda one: (one.fact, one.domain),
-    GlobalFact: lambda one: (one.fact, f"global · {one.own.domain}"),
-    Decision: lambda one: (one.title, one.impact if one.status == "active" else state_word(one.status)),
-    Commit: lambda one: (one.subject, _commit_size(one)),
-    Event: lambda one: (event_words(one), ""),
-    Iteration: lambda one: (f"{one.command}: {one.description}".removesuffix(": "), one.status),
-    Task: lambda one: (one.text, state_word(one.status)),
-    Turn: lambda one: (one.text, one.speaker or one.role),
-    Summary: lambda one: (one.title or "small talk", one.outcome),
-    Chunk: lambda one: (" › ".join(filter(None, (one.heading, " ".join(one.text.split())))), ""),
-    Proposal: lambda one: (one.text, f"{one.kind} {one.state}"),
-    Checkpoint: lambda one: (f"checkpoint “{one.title}”", one.reason if one.is_automatic else ""),
+    models.Fact: lambda one: (one.fact, one.domain),
+    models.GlobalFact: lambda one: (one.fact, f"global · {one.own.domain}"),
+    models.Decision: lambda one: (one.title, one.impact if one.status == "active" else state_word(one.status)),
+    models.Commit: lambda one: (one.subject, _commit_size(one)),
+    models.Event: lambda one: (event_words(one), ""),
+    models.Iteration: lambda one: (f"{one.command}: {one.description}".removesuffix(": "), one.status),
+    models.Task: lambda one: (one.text, state_word(one.status)),
+    models.Turn: lambda one: (one.text, one.speaker or one.role),
+    models.Summary: lambda one: (one.title or "small talk", one.outcome),
+    models.Chunk: lambda one: (" › ".join(filter(None, (one.heading, " ".join(one.text.split())))), ""),
+    models.Proposal: lambda one: (one.text, f"{one.kind} {one.state}"),
+    models.Checkpoint: lambda one: (f"checkpoint “{one.title}”", one.reason if one.is_automatic else ""),
 }
 
 
-def summarize_record(record: Record) -> tuple[str, str]:
+def summarize_record(record: models.Record) -> tuple[str, str]:
     """Summarise a record as (its text, a short label beside it)."""
     return SUMMARIES[type(record)](record)
 
 
-def looks_like_order(proposal: Proposal) -> bool:
+def looks_like_order(proposal: models.Proposal) -> bool:
     """Tell whether a proposal looks like an instruction to agents, which is always shown with a warning."""
     return any(map(is_suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))
 
