@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import Annotated
 
 from store.base.citations import parse_citation, parse_typed_citation, remove_citations
@@ -16,7 +16,7 @@ from store.learning.tasks import context_ranker
 from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.librarian import Librarian
-from store.librarian.model_selection import why_no_model
+from store.memory import Memory
 from store.search.lookup import find_records, get_record, json_with_links, key_of_record
 from store.search.pipeline import search_for_person
 from store.search.query_parser import query_hints, require_valid_query
@@ -220,34 +220,54 @@ def _answer(
 ) -> LibrarianAnswer:
     """Answer a question. At a terminal show what the search found before a model reads it, and progress until the
     answer is complete; ^C stops the model there."""
-    memory = call.memory
-    stoppable = call.tell is not None and not no_model
-    interrupt, stops = Interrupt(), f"  {STOP_HINT}" if stoppable else ""
-    with interrupt if stoppable else nullcontext():
-        chat = (
-            None
-            if no_model
-            else model_selection.open_selected_model(
-                memory.config,
-                cancelled=lambda: interrupt.asked,
-                loading=lambda: call.wait(f"{MODEL_LOADING}{stops}"),
-                seconds=float(memory.config["agent.patience"]),
-            )
-        )
-        name = chat.name if chat is not None else ""
+    if no_model:
+        return Librarian(call.memory).ask(text)
+    interrupt, stops = Interrupt(), "" if call.tell is None else f"  {STOP_HINT}"
+    with nullcontext() if call.tell is None else interrupt:
         try:
-            return Librarian(memory).ask(
+            return ask_librarian(
+                call.memory,
                 text,
-                chat,
-                why="" if chat or no_model else why_no_model(memory.config, ends=True),
-                first=lambda parts: tell_found(parts, name) if chat is not None else None,
                 cancelled=lambda: interrupt.asked,
-                waiting=lambda done, total: call.wait(f"{reading_progress(name, done, total)}{stops}"),
+                progress=lambda words: call.wait(f"{words}{stops}"),
+                first=lambda parts, name: tell_found(parts, name) if name else None,
+                ends=True,
             )
         finally:
             call.wait("")
-            if chat is not None:
-                chat.close()
+
+
+def ask_librarian(
+    memory: Memory,
+    question: str,
+    *,
+    cancelled: Callable[[], bool],
+    progress: Callable[[str], None],
+    first: Callable[[tuple[CitedSentence, ...], str], None],
+    last: LibrarianAnswer | None = None,
+    ends: bool = False,
+) -> LibrarianAnswer:
+    """Answer a question, with the model that is selected if there is one, within `agent.patience`; call `progress` with
+    each step, and `first` with the search's hits before a model reads them, and the model's name. `last` and `ends` are
+    those of `Librarian.ask` and `why_no_model`. Raises MemorandaError."""
+    config = memory.config
+    chat = model_selection.open_selected_model(
+        config,
+        cancelled=cancelled,
+        loading=lambda: progress(MODEL_LOADING),
+        seconds=float(config["agent.patience"]),
+    )
+    with closing(chat) if chat else nullcontext():
+        name = chat.name if chat else ""
+        return Librarian(memory).ask(
+            question,
+            chat,
+            last=last,
+            why="" if chat else model_selection.why_no_model(config, ends=ends),
+            first=lambda parts: first(parts, name),
+            cancelled=cancelled,
+            waiting=lambda done, total: progress(reading_progress(name, done, total)),
+        )
 
 
 def reading_progress(name: str, done: int, total: int) -> str:

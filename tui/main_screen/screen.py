@@ -33,7 +33,7 @@ from tui.theme.line_filters import Piece, pieces_width
 from tui.widgets.bars import Split
 from tui.widgets.preview import Preview
 from tui.workers.engine import Engine
-from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, LibrarianWorker, ModelWorker
+from tui.workers.model_worker import KEPT_EXCHANGES, Exchange, ModelWorker, answer_exchange
 
 # polls between two readings of the rows without a write, because ages change
 AGES_POLLS = 120
@@ -349,14 +349,13 @@ class MainScreen(SearchingScreen):
                 exchange.status = words
                 self.later(self._show_talk)
 
-        def first(found: tuple[CitedSentence, ...]) -> None:
+        def first(found: tuple[CitedSentence, ...], name: str) -> None:
             exchange.first = found
             self.later(self._show_talk)
 
-        worker = LibrarianWorker(engine.location, engine.clock)
         try:
-            with engine.learner.set_aside():
-                exchange.answer = worker.answer_exchange(exchange, last, tell, first)
+            with engine.learner.set_aside(), engine.open_memory(None) as memory:
+                exchange.answer = answer_exchange(memory, exchange, last, tell, first)
         except Exception as error:
             exchange.error = str(to_memoranda_error(error, engine.location.path))
             if not isinstance(error, MemorandaError):

@@ -434,21 +434,11 @@ MOST_INTERRUPTIONS = 3
 
 
 class LearningWorker(Worker):
-    """Learns from the conversations of a memory. `give_way` waits while keys are pressed and returns whether the
-    app is closing; `unwanted` returns at once whether a request to the model must be interrupted."""
+    """Learns from the conversations of a memory, and gives way to keys as the `embedder` does."""
 
-    def __init__(
-        self,
-        location: Location,
-        clock: Clock,
-        give_way: Callable[[], bool],
-        unwanted: Callable[[], bool],
-        pace: Pace,
-    ) -> None:
+    def __init__(self, location: Location, clock: Clock, embedder: EmbeddingWorker, pace: Pace) -> None:
         super().__init__(location, clock, "worker")
-        self._share = Share(pace)
-        self._give_way = give_way
-        self._unwanted = unwanted
+        self._share, self._embedder = Share(pace), embedder
         # requests, since the last complete one
         self._broken_off = 0
         # users' own requests to the model in progress
@@ -479,14 +469,14 @@ class LearningWorker(Worker):
                 self._waiting -= 1
 
     def _give_up(self) -> bool:
-        return self._waiting > 0 or self._unwanted()
+        return self._waiting > 0 or self._embedder.must_stop()
 
     def run_rules(self) -> tuple[RulePassResult, int]:
         """Process pending turns and facts by rules: return what was learned from turns, and how many questions new
         facts raised."""
 
         def ends() -> bool:
-            return self._give_way() or self._share.is_spent()
+            return self._embedder.give_way() or self._share.is_spent()
 
         with self.memory() as memory, self._share:
             asked = compare_new_facts(memory.database, memory.facts, memory.inbox, ends)

@@ -207,9 +207,7 @@ class Engine:
         self.embedder = background.EmbeddingWorker(location, clock, self.pace)
         self.bringer = background.IngestWorker(location, clock, self.embedder.must_stop)
         self.team = background.TeamWorker(location, clock)
-        self.learner = background.LearningWorker(
-            location, clock, self.embedder.give_way, self.embedder.must_stop, self.pace
-        )
+        self.learner = background.LearningWorker(location, clock, self.embedder, self.pace)
 
     def close(self) -> None:
         """Finish the current write, then close."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
@@ -19,14 +19,13 @@ from store.embedding.vectors import Vectors
 from store.librarian import model_selection
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.librarian.chat import ModelPuller, PullResult, RateMeter, get_server_address
-from store.librarian.librarian import Librarian
 from store.librarian.structured_output import ModelStats
+from store.memory import Memory
 from store.text.display import format_count
-from tui.commands.search import MODEL_LOADING, reading_progress
+from tui.commands.search import ask_librarian
 from tui.theme.line_filters import Piece
-from tui.workers.background import Worker
 
-# Answer the librarian's questions, each on a thread with its own connection and model client.
+# Answer the librarian's questions, each on a thread with a connection and a model client of its own.
 
 # maximum exchanges of one conversation
 KEPT_EXCHANGES = 30
@@ -57,40 +56,22 @@ class Exchange:
         return int(time.monotonic() - self.began)
 
 
-class LibrarianWorker(Worker):
-    """Answers questions about one memory."""
-
-    def answer_exchange(
-        self,
-        exchange: Exchange,
-        last: LibrarianAnswer | None,
-        progress: Callable[[str], None],
-        first: Callable[[tuple[CitedSentence, ...]], None],
-    ) -> LibrarianAnswer:
-        """Answer a question; call `progress` with each step, and `first` with the search's hits before a model reads
-        them. It ends within `agent.patience`. Raises MemorandaError."""
-        stopped = exchange.stop.is_set
-        with self.memory() as memory:
-            status = Vectors(memory.database).read_status()
-            # otherwise none will be indexed
-            if status.left and (status.serving or status.building):
-                some = f"{status.left:,} of {format_count(status.total, 'text')}"
-                exchange.unindexed = f"{some} are not indexed yet: ask again when they are."
-            limit = float(memory.config["agent.patience"])
-            chat = model_selection.open_selected_model(
-                memory.config, cancelled=stopped, loading=lambda: progress(MODEL_LOADING), seconds=limit
-            )
-            with closing(chat) if chat else nullcontext():
-                name = chat.name if chat else ""
-                return Librarian(memory).ask(
-                    exchange.question,
-                    chat,
-                    last=last,
-                    why="" if chat else model_selection.why_no_model(memory.config),
-                    first=first,
-                    cancelled=stopped,
-                    waiting=lambda done, total: progress(reading_progress(name, done, total)),
-                )
+def answer_exchange(
+    memory: Memory,
+    exchange: Exchange,
+    last: LibrarianAnswer | None,
+    progress: Callable[[str], None],
+    first: Callable[[tuple[CitedSentence, ...], str], None],
+) -> LibrarianAnswer:
+    """Answer a question; call `progress` with each step, and `first` with the search's hits before a model reads them.
+    Raises MemorandaError."""
+    status = Vectors(memory.database).read_status()
+    # otherwise none will be indexed
+    if status.left and (status.serving or status.building):
+        some = f"{status.left:,} of {format_count(status.total, 'text')}"
+        exchange.unindexed = f"{some} are not indexed yet: ask again when they are."
+    stopped = exchange.stop.is_set
+    return ask_librarian(memory, exchange.question, cancelled=stopped, progress=progress, first=first, last=last)
 
 
 # minimum seconds between two updates of a pull's progress

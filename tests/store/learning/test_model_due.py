@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -235,7 +236,8 @@ def learner(memory: Memory, clock: Any, pressed: threading.Event) -> LearningWor
     def never() -> bool:
         return False
 
-    return LearningWorker(memory.location, clock, never, pressed.is_set, Pace())
+    keys: Any = SimpleNamespace(give_way=never, must_stop=pressed.is_set)
+    return LearningWorker(memory.location, clock, keys, Pace())
 
 
 def beside(learner: LearningWorker) -> "tuple[threading.Thread, list[ModelPassResult]]":
