@@ -372,7 +372,7 @@ class Memoranda(SaysDefects, App[int]):
 
         async def show(first: Loaded | None) -> None:
             if first is not None and isinstance(self.screen, Shell):
-                await self.screen.query_one("#left").mount(list_first_facts(first))
+                await self.screen.query_one("#list").mount(list_first_facts(first))
             # the second time they are drawn
             self.screen.call_after_refresh(self.screen.call_after_refresh, go_on)
 

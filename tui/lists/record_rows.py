@@ -410,6 +410,9 @@ class ListedRows:
         return self.rows[index].draw(width)
 
 
+Rows = KeyedRows | ListedRows
+"""A snapshot of a list's contents; the list asks only for lines at or near the visible ones."""
+
 # Rows of the search hits, under the headings Exact, Near and Nothing near, with the matching words highlighted.
 
 HIT_LINES = 3  # lines of a hit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Input
 
@@ -23,16 +23,8 @@ from store.config.configuration import user_settings_path, write_setting
 from store.memory import Memory
 from store.parts import load_attribute
 from store.text.display import visible
-from tui.input.key_table import (
-    FACTS,
-    FOUND,
-    KEYS,
-    PANE_KEYS,
-    PANE_NAMES,
-    TODAY,
-    fill_in_keys,
-    key_name,
-)
+from tui.input.key_table import FACTS, FOUND, KEYS, PANE_KEYS, PANE_NAMES, TODAY, fill_in_keys, key_name
+from tui.lists import record_rows
 from tui.lists.filters import Facet, facet_chips, next_choice
 from tui.panes import agents, ask, facts, health, records, settings
 from tui.panes.facts import missing_sentences
@@ -42,7 +34,7 @@ from tui.screens.base import ResponsiveScreen
 from tui.screens.dialogs import Chooser, Find, Offer
 from tui.theme.line_filters import Piece, pieces_width
 from tui.theme.styles import read_css
-from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, layout_class
+from tui.widgets.bars import HUGE_COLUMNS, WIDE_COLUMNS, Bar, CachedLines, Split, bind_key, layout_class
 from tui.widgets.inputs import FIND_HINT, SearchBar
 from tui.widgets.preview import Preview, PreviewPane
 from tui.widgets.record_list import MOST_MARKS, RecordList, first_of_group
@@ -106,19 +98,12 @@ class ScreenBody(CachedLines, Container):
     """The list and the preview, beside or above each other."""
 
 
-def key_bindings() -> Iterator[Binding]:
-    """Yield the bindings of the key table; of ids without a key too, since they can be given one."""
-    for key in KEYS:
-        keys = key.keys or f"unbound-{key.id.replace('.', '-')}"
-        yield Binding(keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help)
-
-
 class PlacesScreen(ResponsiveScreen[None]):
     """The list, the preview, and the lines around them; what keys do is in `ActingScreen`, the search in
     `SearchingScreen`, the work beside in `MainScreen`."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUT_FORMS
-    BINDINGS: ClassVar[list[BindingType]] = list(key_bindings())
+    BINDINGS: ClassVar[list[BindingType]] = [*map(bind_key, KEYS)]
     DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
@@ -275,9 +260,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         self.load(before is not place)
 
     def _drop_pages(self) -> None:
-        drop = getattr(self.record_list.rows, "drop_pages", None)
-        if drop is not None:
-            drop()
+        if isinstance(rows := self.record_list.rows, record_rows.KeyedRows):
+            rows.drop_pages()
             self.record_list.refresh_rows()
 
     def load(self, opens: bool = False) -> None:
@@ -329,7 +313,7 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def _show_rows(self, place: Place, loaded: Loaded, first: bool) -> None:
         shown, rows = self.record_list, loaded.rows
-        if hasattr(rows, "near"):
+        if isinstance(rows, record_rows.KeyedRows):
             rows.near = shown.cursor_index or 0
         narrowed = place.pane.filtered if place.view.chosen else ""
         shown.empty_text = fill_in_keys(loaded.empty or narrowed or place.pane.empty)
@@ -396,8 +380,8 @@ class PlacesScreen(ResponsiveScreen[None]):
 
     def row_at(self, index: int | None) -> Any:
         """Return the record of a row, or its entry; None for a heading."""
-        record = getattr(self.record_list.rows, "record", None)
-        return None if record is None or index is None or not self.record_list.rows else record(index)
+        rows = self.record_list.rows
+        return rows.record(index) if rows and index is not None else None
 
     def thing_at_cursor(self) -> Any:
         """Return what is under the cursor: a record, a step, or the thing of an entry."""
@@ -454,13 +438,12 @@ class PlacesScreen(ResponsiveScreen[None]):
         """Show what is under the cursor in the preview; with `stay`, only if it is not the same."""
         if stay and self.pane.reading_out:
             return
-        rows, index = self.record_list.rows, self.record_list.cursor_index
-        one = self.row_at(index)
+        rows, index = self.record_list.rows, self.record_list.cursor_index or 0
+        one = self.row_at(self.record_list.cursor_index)
         if isinstance(one, Entry):
             self.pane.show_entry(one, stay)
         elif one is not None:
-            above = getattr(rows, "lines_above", None)
-            before = above(index) if above is not None else ()
+            before = rows.lines_above(index) if isinstance(rows, record_rows.ListedRows) else ()
             if not stay or self.pane.record is None or (before and before != self.pane.before):
                 self.pane.follow(one, before)
         elif not self.pane.reading_out:

@@ -11,10 +11,9 @@ from store.base.models import Record
 from store.memory import Memory
 from store.search.lookup import get_record
 from tui.lists.filters import Facet
-from tui.lists.record_rows import ListedRows, Row, RowLine, heading_row
+from tui.lists.record_rows import ListedRows, Row, RowLine, Rows, heading_row
 from tui.render.lines import StyledLine
 from tui.theme.line_filters import Piece
-from tui.widgets.record_list import Rows
 
 # the first facts are shown before these are imported
 if TYPE_CHECKING:

@@ -216,9 +216,7 @@ class Form(Dialog):
     Without fields it agrees to a question, which is read as lines: as a title it would be cut. An answer that is needed
     is not left empty."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", show=False)]
 
     def __init__(
         self,

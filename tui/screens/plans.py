@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 
 from store.memory import Memory
@@ -24,7 +24,7 @@ from tui.screens.base import HelpedScreen
 from tui.screens.dialogs import Form, FormField
 from tui.theme.line_filters import Piece, pieces_width
 from tui.theme.styles import read_css
-from tui.widgets.bars import Bar, Split
+from tui.widgets.bars import Bar, Split, bind_key
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
@@ -113,12 +113,7 @@ class PlanScreen(HelpedScreen[Any]):
     """Choose the lines of a plan. Dismisses with (the plan, the keys chosen), with the citation of a record to open, or
     with None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True
-        )
-        for key in PLAN_KEYS
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [bind_key(key, priority=True) for key in PLAN_KEYS]
     DEFAULT_CSS = read_css(__file__)
 
     def __init__(self, plan: Plan, form: str) -> None:

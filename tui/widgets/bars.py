@@ -20,6 +20,7 @@ from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
 from store.text.display import visible
+from tui.input.key_table import Key
 from tui.theme.line_filters import Piece, pieces_width
 from tui.theme.styles import combine_looks
 
@@ -37,6 +38,12 @@ WIDE_COLUMNS, HUGE_COLUMNS = 100, 160
 def layout_class(columns: int) -> str:
     """Return the layout's class for a screen of this width."""
     return "-narrow" if columns < WIDE_COLUMNS else "-wide" if columns < HUGE_COLUMNS else "-huge"
+
+
+def bind_key(key: Key, **more: Any) -> Binding:
+    """Return the binding of a key of the tables; of an id without a key too, since it can be given one."""
+    keys = key.keys or f"unbound-{key.id.replace('.', '-')}"
+    return Binding(keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, **more)
 
 
 # Cache a widget's lines until its next refresh.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from asyncio import TimerHandle, get_running_loop
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from textual import events, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.geometry import Size
 from textual.message import Message
@@ -34,7 +34,7 @@ from tui.render.details import brief_lines, indexed_lines
 from tui.render.lines import StyledLine
 from tui.render.search_results import is_match_style, mark_matches
 from tui.theme.line_filters import cut_pieces, fit_cells
-from tui.widgets.bars import CachedLines, LineView, SaysDefects
+from tui.widgets.bars import CachedLines, LineView, SaysDefects, bind_key
 from tui.workers.engine import Engine
 
 # a text, its style, the index of its citation or -1
@@ -54,9 +54,7 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; posts `Opened` when a citation in them is followed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll"
-        )
+        bind_key(replace(key, id=f"preview.{key.id}", action=f"scroll_by_{key.action}", help="Scroll"))
         for key in LIST_KEYS
     ]
     DEFAULT_CSS = "Preview { width: 1fr; height: 1fr; overflow: hidden; }"

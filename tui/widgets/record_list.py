@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -24,9 +24,10 @@ from textual.strip import Strip
 
 from store.text.display import visible
 from tui.input.key_table import LIST_KEYS
-from tui.widgets.bars import LineView
+from tui.lists.record_rows import RowLine, Rows
+from tui.widgets.bars import LineView, bind_key
 
-# What a list shows: the snapshot that it asks for rows, and which of them the cursor can select.
+# Which rows of a snapshot the cursor can select.
 
 # headings in a row to skip at most, so that a key never walks a million rows
 MOST_HEADINGS = 8
@@ -35,32 +36,6 @@ NEXT_ROWS = 20
 
 # rows that are searched for a heading at most, which takes 20 ms
 MOST_WALKED = 20_000
-
-RowPairs = Sequence[tuple[str, str]]
-
-
-class Rows(Protocol):
-    """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
-    ones."""
-
-    def __len__(self) -> int:
-        """Return the number of rows, including headings."""
-
-    def lines(self, index: int, width: int) -> Sequence[RowPairs]:
-        """Render one row as lines of at most `width` cells, each of (text, look) pairs; the looks are those of
-        `tui.theme.styles`, or "" for none."""
-
-    def selectable(self, index: int) -> bool:
-        """Return whether the cursor can select the row; False for headings."""
-
-    def key(self, index: int) -> Hashable:
-        """Return a key that identifies the row in later snapshots too; never None."""
-
-    def index_of(self, key: Hashable) -> int | None:
-        """Return the index of the row of `key` in this snapshot, None if it is not in it."""
-
-    def keys_present(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        """Return the keys that are in this snapshot."""
 
 
 def selectable_keys(rows: Rows | None, first: int, end: int) -> list[Hashable]:
@@ -103,7 +78,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
 
     BINDING_GROUP_TITLE = "List"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key.keys, key.action, key.help, show=False, id=key.id, tooltip=key.help) for key in LIST_KEYS),
+        *map(bind_key, LIST_KEYS),
         Binding("enter", "choose", "Open", show=False, id="list.open", tooltip="Open the record under the cursor"),
     ]
     DEFAULT_CSS = """
@@ -158,7 +133,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
         self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
-        self._texts: LRUCache[tuple[int, int, int], Sequence[RowPairs]] = LRUCache(256)
+        self._texts: LRUCache[tuple[int, int, int], Sequence[RowLine]] = LRUCache(256)
         # (of what, row and line for each y)
         self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = ((), ())
 
@@ -372,7 +347,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
             self._extend()
             self.post_message(self.Highlighted(self, self.cursor_key))
 
-    def _lines_of_row(self, index: int) -> Sequence[RowPairs]:
+    def _lines_of_row(self, index: int) -> Sequence[RowLine]:
         """Return the lines of a row."""
         assert self.rows is not None
         place = (index, self._width, self._generation)
@@ -493,7 +468,7 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
             found.append(strips[line])
         return [*found, *[blank] * (len(lines) - len(found))]
 
-    def _strip(self, number: int, pairs: RowPairs, state: int) -> Strip:
+    def _strip(self, number: int, pairs: RowLine, state: int) -> Strip:
         """Draw one line of a row, with the gutter before it."""
         gutter = self.GUTTER[bool(state & _BLURRED) + 2 * bool(state & _CURSOR) + 3 * bool(state & _MARKED)]
         segments = [Segment(" " if number else gutter, self._style(state, "marked" if state & _MARKED else ""))]

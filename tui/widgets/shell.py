@@ -29,6 +29,6 @@ class Shell(Screen[None]):
         yield Static(" /", id="find", markup=False)
         yield Static(id="chips")
         with Container(id="body"):
-            yield Container(id="left")
-            yield Static(id="right")
-        yield Static(id="foot")
+            yield Container(id="list")
+            yield Static(id="preview-pane")
+        yield Static(id="footer")
