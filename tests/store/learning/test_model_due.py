@@ -232,11 +232,7 @@ def pressed() -> threading.Event:
 @pytest.fixture
 def learner(memory: Memory, clock: Any, pressed: threading.Event) -> LearningWorker:
     """Of an application in which a key is pressed while `pressed` is set."""
-
-    def never() -> bool:
-        return False
-
-    keys: Any = SimpleNamespace(give_way=never, must_stop=pressed.is_set)
+    keys: Any = SimpleNamespace(give_way=lambda: False, must_stop=pressed.is_set)
     return LearningWorker(memory.location, clock, keys, Pace())
 
 

@@ -1,7 +1,6 @@
 """What is done beside takes a small part of the time while others write, and all of it once they have paused."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.stories import Clock, location
@@ -75,7 +74,7 @@ def test_learning_goes_on_a_piece_at_a_time(tmp_path: Path, time: Time) -> None:
         others.note_write()
         return False
 
-    learner = LearningWorker(place, Clock(), SimpleNamespace(give_way=slow, must_stop=lambda: False), others)
+    learner = LearningWorker(place, Clock(), type("Keys", (), {"give_way": staticmethod(slow)}), others)
     with Memory(place, "cli", Clock()) as memory:
         for number in range(70):
             memory.facts.remember(f"The service number {number} is deployed on Tuesdays")
