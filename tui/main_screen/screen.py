@@ -91,9 +91,7 @@ class MainScreen(SearchingScreen):
 
     def _show_memory(self, engine: Engine) -> None:
         self.opened = self.pane.engine = engine
-        self.search_bar.ready(engine)
-        self.search_bar.completes = self.action_complete_filter
-        self.search_bar.add_input()
+        self.search_bar.ready(engine, self.action_complete_filter)
         # listed among the warnings
         self._held = bool(wal.held_wal_warning(engine.screen.database.path))
         for warning in engine.screen.database.warnings:

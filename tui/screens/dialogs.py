@@ -132,9 +132,7 @@ class Chooser(Dialog):
         self._entered = False
 
     def parts(self) -> ComposeResult:
-        field = Field(self._words, id="words", compact=True, select_on_focus=False)
-        field.placeholder = self._hint
-        yield field
+        yield Field(self._words, self._hint, id="words", compact=True, select_on_focus=False)
         yield RecordList(id="offers", empty_text="Nothing has these words. Fewer words, or esc.")
 
     def on_mount(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -77,17 +77,16 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         # a class added later would restyle everything
         super().__init__(id=id, classes="-idle")
+        self._input = Field(placeholder=FIND_HINT, id="query", compact=True, select_on_focus=False)
         self._engine: Engine | None = None
         # of the query; answers with a lower number are dropped
-        self._number = 0
+        self.number = 0
         # the number of the newest query with a visible answer
         self._answered = 0
         self._debounce: Timer | None = None
         self._hurry = Event()  # typing ended: search embeddings now
         self.past: Sequence[str] = ()
         """Earlier queries, newest first; up and down browse them."""
-        self.completes: Callable[[], bool] = lambda: False
-        """Complete the filter that is being typed; return False if there is nothing to complete."""
         # in the query history; 0 is the current text
         self._place = 0
         # the current text while browsing the history
@@ -104,15 +103,11 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         yield Bar("/ ", id="slash")
         yield Split(id="found")
 
-    def ready(self, engine: Engine) -> None:
-        """Set the engine. The input is mounted only later, not in the first frame."""
-        self._engine = engine
-
-    def add_input(self) -> None:
-        """Mount the input, after the first frame."""
-        query = Field(id="query", compact=True, select_on_focus=False)
-        query.placeholder = FIND_HINT
-        self.mount(query, after="#slash")
+    def ready(self, engine: Engine, completes: Callable[[], bool]) -> None:
+        """Set the engine, and what completes the filter that is being typed, or returns False if there is nothing to
+        complete. The input is mounted only now, not in the first frame."""
+        self._engine, self._completes = engine, completes
+        self.mount(self._input, after="#slash")
 
     def hint(self, words: str) -> None:
         """Show words in the empty input."""
@@ -121,28 +116,18 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     @property
     def waiting(self) -> bool:
         """Return whether the answer to the current query is pending."""
-        return bool(self.query_text.strip()) and self._answered != self._number
-
-    @property
-    def number(self) -> int:
-        """Return the number that identifies the query."""
-        return self._number
-
-    @property
-    def _input(self) -> Input:
-        return cast("Input", self.query_one("#query"))
+        return bool(self.query_text.strip()) and self._answered != self.number
 
     @property
     def query_text(self) -> str:
-        return self._input.value if self.query_one_optional("#query") is not None else ""
+        return self._input.value
 
     def search_for(self, text: str, focus: bool = True) -> None:
         """Search for `text`, as if it had been typed; without `focus` the keys stay where they are."""
-        field = self._input
-        field.value = text
-        field.cursor_position = len(text)
+        self._input.value = text
+        self._input.cursor_position = len(text)
         if focus:
-            field.focus()
+            self._input.focus()
 
     def name_memory(self, name: Sequence[Piece]) -> None:
         """Show the name of the memory before the query, if there is no room for it elsewhere."""
@@ -176,7 +161,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     def focus_input(self, past: Sequence[str] = ()) -> None:
         """Focus the input; `past` are earlier queries, the newest first."""
         self.past, self._place = past, 0
-        if self.query_one_optional("#query") is not None:
+        if self._input.is_attached:
             self.screen.set_focus(self._input)  # now: the next keys are for it
 
     def clear(self) -> None:
@@ -184,10 +169,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         self._turn()
         if self._debounce is not None:
             self._debounce.stop()
-        if self.query_one_optional("#query") is not None:
-            field = self._input
-            with self.prevent(type(field).Changed):
-                field.value = ""
+        with self.prevent(Input.Changed):
+            self._input.value = ""
         self._show_idle()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -208,7 +191,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
 
     def _turn(self) -> None:
         """Start a new query: pending answers to the last one are dropped."""
-        self._number += 1
+        self.number += 1
         self.thinking = False
         self._hurry.set()
         self._hurry = Event()
@@ -228,7 +211,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         elif event.key == "down" and self.query_text.strip():
             event.stop()
             self.post_message(self.Entered(False))
-        elif event.key == "tab" and self.completes():
+        elif event.key == "tab" and self._completes():
             event.stop()
             event.prevent_default()
         elif event.key == "escape":
@@ -248,10 +231,10 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
     def repeat(self) -> None:
         """Repeat the search, because the memory has changed."""
         if self.query_text.strip():
-            self._search(self.query_text, self._number, self._hurry, again=True)
+            self._search(self.query_text, self.number, self._hurry, again=True)
 
     def _seek(self) -> None:
-        self._search(self.query_text, self._number, self._hurry)
+        self._search(self.query_text, self.number, self._hurry)
 
     @work(thread=True, group="search", exclusive=True, exit_on_error=False, description="search")
     def _search(self, query: str, number: int, hurry: Event, again: bool = False) -> None:
@@ -259,7 +242,7 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         engine, seeker = self._engine, self._engine.seeker
 
         def wanted() -> bool:
-            return number == self._number and not engine.is_closed
+            return number == self.number and not engine.is_closed
 
         def show(answer: SearchAnswer | None, late: bool, more: bool = False) -> None:
             if answer is not None and wanted():
@@ -269,13 +252,13 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
 
         try:
             if not again:
-                answer = seeker.keywords(query)
+                answer = seeker.search(query, False, wanted)
                 adds = answer is not None and wanted() and seeker.adds(query)
                 show(answer, False, adds)
                 if not adds:
                     return
                 hurry.wait(MEANING_PAUSE)
-            show(seeker.everything(query, wanted), not again)
+            show(seeker.search(query, True, wanted), not again)
         except MemorandaError as error:
             if wanted():
                 self.app.call_from_thread(self.post_message, self.Failed(error))
@@ -285,13 +268,13 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
 
     def _end(self, number: int) -> None:
         """Stop waiting for embeddings, also after a search failed or was interrupted."""
-        if number == self._number and self.thinking:
+        if number == self.number and self.thinking:
             self.thinking = False
             self._say(self._shown)
 
     def _show_answer(self, message: Found, number: int, more: bool) -> None:
         answer = message.answer
-        if number == self._number:
+        if number == self.number:
             self._answered = number
             self.thinking = more
             how = "meaning " if "meaning" in answer.signals else ""

@@ -124,13 +124,18 @@ class SearchWorker:
             background.Connection(engine.open_memory),
         )
 
-    def keywords(self, query: str) -> SearchAnswer | None:
-        """Search by keywords; return None if `interrupt` stopped it."""
-        return self._search(self._quick, query, False, lambda: True)
-
-    def everything(self, query: str, wanted: Callable[[], bool]) -> SearchAnswer | None:
-        """Search by keywords and meaning; return None if `interrupt` stopped it or it is no longer wanted."""
-        return self._search(self._whole, query, True, wanted)
+    def search(self, query: str, meaning: bool, wanted: Callable[[], bool]) -> SearchAnswer | None:
+        """Search by keywords, or by them and `meaning`; return None if `interrupt` stopped it or it is no longer
+        wanted."""
+        connection = self._whole if meaning else self._quick
+        with connection.busy:  # an interrupted one takes a moment to end
+            if not wanted():
+                return None
+            try:
+                memory = connection.open(self._engine.past)
+                return search_for_person(memory.search, memory.database, query, SEARCH_HITS, meaning, typing=True)
+            except apsw.InterruptError:
+                return None
 
     def adds(self, query: str) -> bool:
         """Return whether meaning can add hits: embeddings are usable here, and the query is longer than one letter."""
@@ -156,18 +161,6 @@ class SearchWorker:
         """Stop the running searches."""
         self._quick.interrupt()
         self._whole.interrupt()
-
-    def _search(
-        self, connection: background.Connection, query: str, meaning: bool, wanted: Callable[[], bool]
-    ) -> SearchAnswer | None:
-        with connection.busy:  # an interrupted one takes a moment to end
-            if not wanted():
-                return None
-            try:
-                memory = connection.open(self._engine.past)
-                return search_for_person(memory.search, memory.database, query, SEARCH_HITS, meaning, typing=True)
-            except apsw.InterruptError:
-                return None
 
 
 class Engine:
