@@ -360,12 +360,13 @@ def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
 
 class Row(NamedTuple):
     """A row with its key, how it is drawn at a width, the record or the entry that it is about, without which it cannot
-    be selected, and what the preview shows above that."""
+    be selected, what the preview shows above that, and the hit of a search that it is."""
 
     key: Hashable
     draw: Callable[[int], list[RowLine]]
     record: Any = None
     above: Sequence[StyledLine] = ()
+    hit: Hit | None = None
 
 
 def heading_row(key: Hashable, name: str, reason: str = "") -> Row:
@@ -427,22 +428,15 @@ EVENT_WORDS = str.maketrans(
 HitGroups = Sequence[tuple[str, Sequence[Hit]]]
 
 
-class HitRows(ListedRows):
-    """Search hits in groups of (heading, hits), in the order given; a group without heading has no row for it."""
-
-    def __init__(self, groups: HitGroups, now: str) -> None:
-        rows: list[Row] = []
-        self._hits: dict[int, Hit] = {}  # by the index of their rows
-        for heading, hits in groups:
-            if heading:
-                rows.append(Row(("heading", len(rows)), partial(_draw_level, heading)))
-            self._hits |= dict(enumerate(hits, len(rows)))
-            rows += [Row(hit.key, partial(draw_hit, hit, now), hit.record) for hit in hits]
-        super().__init__(rows)
-
-    def hit(self, index: int) -> Hit | None:
-        """Return the hit of a row; None for a heading."""
-        return self._hits.get(index)
+def hit_rows(groups: HitGroups, now: str) -> ListedRows:
+    """Return search hits in groups of (heading, hits), in the order given; a group without heading has no row for
+    it."""
+    rows: list[Row] = []
+    for heading, hits in groups:
+        if heading:
+            rows.append(Row(("heading", len(rows)), partial(_draw_level, heading)))
+        rows += [Row(hit.key, partial(draw_hit, hit, now), hit.record, hit=hit) for hit in hits]
+    return ListedRows(rows)
 
 
 def _draw_level(heading: str, width: int) -> list[RowLine]:

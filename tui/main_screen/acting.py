@@ -39,17 +39,7 @@ from tui.desktop.programs import copy_to_clipboard
 from tui.input import verb_table
 from tui.input.arguments import ParsedArguments, UsageError, Verb, help_text, parse_arguments, settle
 from tui.input.completion import complete_typed
-from tui.input.key_table import (
-    FACTS,
-    HISTORY,
-    KEYS,
-    KEYS_BY_ID,
-    PANE_KEYS,
-    SETTINGS_VIEW,
-    TIMELINE,
-    TODAY,
-    key_name,
-)
+from tui.input.key_table import KEYS, KEYS_BY_ID, PANE_KEYS, key_name
 from tui.main_screen.places import PlacesScreen, citation_of, has_key
 from tui.panes.records import TIMELINE_WORDS
 from tui.panes.settings import pull_model
@@ -457,9 +447,7 @@ class ActingScreen(PlacesScreen):
         """Return the settings that words name."""
         asked, others = words.lower().split(), verb_table.other_words("settings")
         return [
-            Offer(
-                partial(self.go_to, SETTINGS_VIEW, words=one.name), one.meaning, f"setting {one.name}", glyph="="
-            )
+            Offer(partial(self.go_to, "settings", words=one.name), one.meaning, f"setting {one.name}", glyph="=")
             for one in SETTINGS
             if _match_words(asked, one.name, one.meaning, others.get(one.name, ()))
         ]
@@ -590,7 +578,8 @@ class ActingScreen(PlacesScreen):
             self.say(str(error), "warning")
 
     def search_for(self, query: str) -> None:
-        """Search, as if typed in the find line; see `SearchingScreen`."""
+        """Search, as if typed in the find line."""
+        self.search_bar.search_for(query)
 
     def ask_question(self, question: str) -> None:
         """Ask the Librarian; see `MainScreen`."""
@@ -608,11 +597,11 @@ class ActingScreen(PlacesScreen):
         elif name == "team" and not given.act:
             self.go_to("team")
         elif name == "config" and given.name == MODEL_WORD and given.value in (None, "status", "pull"):
-            self.go_to(SETTINGS_VIEW, shows="model")
+            self.go_to("settings", shows="model")
             if given.value == "pull":
                 pull_model(self, *filter(None, (given.model,)))
         elif name == "config" and not given.name:
-            self.go_to(SETTINGS_VIEW)
+            self.go_to("settings")
         elif name == "files":
             return self._show_files(given)
         elif name == "health" and given.check and not given.head:
@@ -627,13 +616,13 @@ class ActingScreen(PlacesScreen):
         elif name == "history" and given.to and given.since:
             self.show_plan(lambda memory: plan_since(memory, given.since, given.to))
         elif name == "history" and not (given.record or given.since or given.to or given.changes):
-            self.go_to(HISTORY, actor=given.actor, only=None)
+            self.go_to("history", actor=given.actor, only=None)
         elif name == "ask" and not given.no_model:
             self.ask_question(" ".join(given.question))
         elif name == "context":
             self.go_to("ask", context="1", question=" ".join(given.query), session=given.session)
         elif name == "today" and given.state in ("", "waiting"):
-            self.go_to(TODAY, asker=given.origin)
+            self.go_to("today", asker=given.origin)
         elif name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
             self._show_timeline(given.kind[0] if given.kind else None)
         elif name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
@@ -677,7 +666,7 @@ class ActingScreen(PlacesScreen):
         if kind is not None and kind not in TIMELINE_WORDS:
             self.say(f"Kinds: {', '.join(TIMELINE_WORDS)}.", "warning")
         else:
-            self.go_to(TIMELINE, kind=kind)
+            self.go_to("timeline", kind=kind)
 
     def _show_list(self, given: ParsedArguments) -> bool:
         """Go to the pane of what is listed, narrowed; return False where there is none. Raise UsageError."""
@@ -688,9 +677,9 @@ class ActingScreen(PlacesScreen):
         elif kind == "facts" and not (narrow.status or narrow.tag):
             self._show_facts(narrow)
         elif kind == "tasks" and not narrow.status:
-            self._go_to_view(FACTS, narrow.all, state="tasks")
+            self._go_to_view("facts", narrow.all, state="tasks")
         elif kind == "checkpoints":
-            self._go_to_view(HISTORY, narrow.all, only="checkpoints")
+            self._go_to_view("history", narrow.all, only="checkpoints")
         else:
             return False
         return True
@@ -711,7 +700,7 @@ class ActingScreen(PlacesScreen):
             self.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(FACT_SORTS)}.", "warning")
             return
         chosen = {"state": None, "tag": None, "domain": domain, "origin": narrow.origin, "words": words}
-        self._go_to_view(FACTS, narrow.all, "" if sort == "need" else sort, **chosen)
+        self._go_to_view("facts", narrow.all, "" if sort == "need" else sort, **chosen)
 
 
 UNDO_WORDS = ("undo", "redo", "checkpoint", "purge")

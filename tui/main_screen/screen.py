@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 from rich.text import Text
@@ -10,8 +10,9 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from store.base.clock import format_how_long_ago, format_local_time
+from store.base.clock import Clock, format_how_long_ago, format_local_time
 from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
 from store.config.configuration import has_ignored_project_file
 from store.database import wal
 from store.database.connection import to_memoranda_error
@@ -19,7 +20,7 @@ from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.memory import Memory
 from store.text.display import visible
-from store.upkeep.adoption import adopt_as_proposals, adopt_whole
+from store.upkeep.adoption import AdoptionResult, adopt_as_proposals, adopt_whole
 from store.upkeep.as_of import PastState
 from tui.commands.location import add_recent
 from tui.input.key_table import ASK, PANE_KEYS, key_name
@@ -73,9 +74,11 @@ class MainScreen(SearchingScreen):
 
     # opening
 
-    def _open_memory(self) -> None:
+    def _open_memory(self, adopt: Callable[[Location, Clock], AdoptionResult] | None = None) -> None:
+        """Open the memory, on a worker thread; adopt it first, if it is another installation's."""
         waited = has_ignored_project_file(self.location)
         try:
+            adopted = None if adopt is None else adopt(self.location, self.clock)
             engine = Engine(self.location, self.cwd, self.later, self.clock)
         except NotOurs as error:
             self.app.call_from_thread(self._ask_whose, error)
@@ -83,8 +86,10 @@ class MainScreen(SearchingScreen):
         except MemorandaError as error:
             self.app.call_from_thread(self._end, error)
             return
-        if waited:  # moved or copied: its settings apply from now on
+        if waited or adopted:  # moved, copied or adopted: its settings apply from now on
             self.app.call_from_thread(self.application.configure_again)
+        if adopted and adopted.warning:
+            self.app.call_from_thread(self.say, adopted.warning, "warning", 15)
         self.app.call_from_thread(self._show_memory, engine)
         add_recent(self.location.path)
         self.upkeep.read_git_first(engine)
@@ -121,25 +126,12 @@ class MainScreen(SearchingScreen):
                 self._end(why)
                 return
             self.location.look = choice == ADOPT_LOOK
-            adopt = partial(self._adopt, choice, why.unmarked)
-            self.in_background(self._open_memory if self.location.look else adopt, "open")
+            whole = partial(adopt_whole, earlier=why.unmarked)
+            adopt = {ADOPT_LOOK: None, ADOPT_WHOLE: whole}.get(choice, adopt_as_proposals)
+            self.in_background(partial(self._open_memory, adopt), "open")
 
         self.application.release_keys()
         self.app.push_screen(AdoptScreen(self.location, why), chosen)
-
-    def _adopt(self, choice: str, earlier: bool) -> None:
-        try:
-            if choice == ADOPT_WHOLE:
-                adopted = adopt_whole(self.location, self.clock, earlier)
-            else:
-                adopted = adopt_as_proposals(self.location, self.clock)
-        except MemorandaError as error:
-            self.app.call_from_thread(self._end, error)
-            return
-        self.app.call_from_thread(self.application.configure_again)
-        if adopted.warning:
-            self.app.call_from_thread(self.say, adopted.warning, "warning", 15)
-        self._open_memory()
 
     def apply_configuration(self) -> None:
         """Apply a changed configuration."""

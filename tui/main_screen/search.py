@@ -33,7 +33,7 @@ from tui.lists.filters import (
     next_choice,
     search_facets,
 )
-from tui.lists.record_rows import HitGroups, HitRows
+from tui.lists.record_rows import HitGroups, ListedRows, hit_rows
 from tui.main_screen.acting import ActingScreen, split_words
 from tui.main_screen.places import FOUND_PANE, NO_ROWS, Place, citation_of
 from tui.panes.facts import read_facets
@@ -104,9 +104,6 @@ class SearchingScreen(ActingScreen):
     def action_search_for(self, query: str) -> None:
         """Search for the query of a clicked link."""
         self.search_for(query)
-
-    def search_for(self, query: str) -> None:
-        self.search_bar.search_for(query)
 
     def memory_changed(self) -> None:
         """Repeat the search, because the memory changed."""
@@ -246,10 +243,10 @@ class SearchingScreen(ActingScreen):
         """Group the hits by level. If `held`, all visible ones keep their lines and the others follow; else, to `stay`,
         the selected one keeps its line as far as its group allows."""
         shown, rows, query = self.record_list, self.record_list.rows, self.search_bar.query_text
-        if held and stay and isinstance(rows, HitRows):
+        if held and stay and isinstance(rows, ListedRows):
             count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
             waiting = {hit.key for hit in answer.waiting}
-            seen = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
+            seen = [hit for index in range(count) if (hit := rows.rows[index].hit) is not None]
             visible_hits = [hit for hit in seen if hit.key not in waiting]
             keys = {hit.key for hit in visible_hits}
             return group_hits(query, answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
@@ -270,7 +267,7 @@ class SearchingScreen(ActingScreen):
     def _show_hits(self, groups: HitGroups, keep: bool) -> None:
         nearest = self._answer.nearest if self._answer is not None else ()
         self._hits = [hit for _, hits in groups for hit in hits if hit not in nearest]
-        rows = HitRows(groups, self.engine.screen.now)
+        rows = hit_rows(groups, self.engine.screen.now)
         self.place.loaded = Loaded(rows)
         self.record_list.set_rows(rows, keep=keep)
         if self.wanted is not None and self.record_list.select(self.wanted):
@@ -391,7 +388,7 @@ class SearchingScreen(ActingScreen):
     def show_cursor(self, stay: bool = False) -> None:
         """Show what is under the cursor; a hit with its words marked, and how it came to its rank if that is asked."""
         rows, index = self.record_list.rows, self.record_list.cursor_index
-        hit = rows.hit(index) if isinstance(rows, HitRows) and index is not None and index < len(rows) else None
+        hit = rows.rows[index].hit if isinstance(rows, ListedRows) and index is not None else None
         if hit is None:
             super().show_cursor(stay)
         elif not stay:

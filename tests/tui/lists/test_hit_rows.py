@@ -6,7 +6,7 @@ from store.base.models import Checkpoint, Commit, Decision, Event, Fact
 from store.search.pipeline import searchable_text
 from store.search.results import Hit
 from tui.commands.search import _excerpt
-from tui.lists.record_rows import HitRows
+from tui.lists.record_rows import hit_rows
 from tui.render.search_results import densest_mark
 
 NOW = "2026-11-21T12:00:00.000Z"
@@ -24,7 +24,7 @@ def commit(message: str, reachable: bool = True) -> Commit:
 
 
 def drawn(hit: Hit, width: int = 60) -> list[list[tuple[str, str]]]:
-    return HitRows([("", [hit])], NOW).lines(0, width)
+    return hit_rows([("", [hit])], NOW).lines(0, width)
 
 
 def found(record: Decision | Event, *words: str) -> Hit:
