@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from store.base import models
@@ -21,8 +22,10 @@ from store.doors.agent_log import AgentActivity, AgentCall, Injection
 from store.evidence.evidence import BoundEvidence
 from store.history.history import HISTORY_KINDS, change_sign, describe_change
 from store.history.restore_plan import Plans
+from store.inbox.inbox import Doubt
 from store.memory import Memory
 from store.records.facts import AGE_STATES, AGEING_DAYS
+from store.records.workflow import proposal_fact_ids
 from store.search.lookup import PART_QUERIES, find_records, get_records, list_part_ids
 from store.search.pipeline import searchable_text
 from store.text.display import agree_verb, format_count, visible
@@ -33,6 +36,7 @@ from tui.render.lines import (
     FACT_BADGES,
     LABEL_WIDTH,
     ORDER_WARNING,
+    WARNING_SIGN,
     StyledLine,
     color_markdown,
     compare_rows,
@@ -42,12 +46,19 @@ from tui.render.lines import (
     heading_of_record,
     indent_text,
     label_row,
+    looks_like_order,
     said_by_row,
     state_word,
     summarize_record,
     writer_name,
 )
-from tui.render.proposals import describe_proposal, proposal_heading
+from tui.render.proposals import (
+    LIKENESS_WORDS,
+    SIMILAR_FACTS,
+    decisions_beside,
+    facts_beside,
+)
+from tui.render.syntax import color_markdown
 
 # Render agents' activity as lines of text.
 
@@ -512,10 +523,130 @@ def _describe_summary(memory: Memory, found: models.Summary, now: str) -> list[S
     ]
 
 
+# Describe a proposal: the request, its author and reason, its evidence, and the related facts.
+
+INJECTION_WARNING = f"{ORDER_WARNING}: accept it only if you would write it yourself"
+# effect of accepting, by kind; keys appear as remapped by the user
+ACCEPT_EFFECTS = {
+    "add": "remember it",
+    "correct": "replace",
+    "supersede": "replace",
+    "conflict": "use the file's text instead of",
+    "confirm": "confirm: still true",
+    "merge": "merge",
+    "forget": "forget",
+}
+
+
+def _proposal_heading(proposal: models.Proposal) -> list[StyledLine]:
+    """Return the first lines of a proposal, which need no query."""
+    state = "" if proposal.state == "waiting" else proposal.state
+    head = heading_of_record(proposal.kind, proposal, f"from {writer_name(proposal.origin)}", state)
+    warning: list[StyledLine] = [[(INJECTION_WARNING, "warning")]] if looks_like_order(proposal) else []
+    return [head, *indent_text(proposal.text, "title"), *warning]
+
+
+def _describe_proposal(memory: Memory, proposal: models.Proposal, now: str) -> list[StyledLine]:
+    """Describe a proposal with everything that is needed to decide it."""
+    cited = " ".join(fact.citation for fact in memory.facts.get_many(proposal_fact_ids(proposal)))
+    decision = proposal.change.get("decision")
+    act = ACCEPT_EFFECTS[proposal.kind]
+    if decision:
+        act = "record the decision"
+        if old := [one.citation for one in proposal.evidence if one.citation.startswith("D#")]:
+            act, cited = f"{act}, in the place of", old[0]
+    does = [*label_row("Accepting", f"would {act}"), (f" {cited}" if cited else "", "cite")]
+    rows = [("Because", proposal.reason)]
+    if decision:
+        rows = [
+            ("Chosen", decision["chosen"]),
+            ("Instead of", "; ".join(map(str, decision.get("alternatives") or ()))),
+            ("Rationale", decision.get("rationale")),
+            ("Context", decision.get("context")),
+            *rows,
+        ]
+    lines = [*_proposal_heading(proposal), [], does, *(_one_line_row(*row) for row in rows if row[1])]
+    waiting = proposal.state == "waiting" and not memory.database.moment
+    if waiting:
+        lines += _similar_lines(memory, proposal, now)
+    lines += _evidence_lines(proposal, memory.inbox.doubts(proposal) if waiting else [])
+    fields = [str(proposal.change[name]) for name in ("domain", "confidence", "scope") if name in proposal.change]
+    fields += [f"#{tag}" for tag in proposal.change.get("tags", ())]
+    lines.append([])
+    if fields:
+        lines.append(_one_line_row("As", ", ".join(fields)))
+    lines.append(label_row("Asked", format_when(proposal.created_at, now), "dim"))
+    if proposal.decided_at:
+        came = f", and {cite('fact', proposal.made)} came of it" if proposal.made else ""
+        lines.append(label_row(proposal.state.capitalize(), f"{format_local_time(proposal.decided_at)}{came}"))
+    return lines
+
+
+def _evidence_lines(proposal: models.Proposal, found: Iterable[Doubt]) -> list[StyledLine]:
+    """Return the evidence of a proposal, and what is doubtful about it."""
+    quotes = [(one.citation, " ".join(one.quote.split())) for one in proposal.evidence]
+    lines = _section(
+        "Evidence", [[(cited, "cite"), (f"  «{quote}»" if quote else "", "")] for cited, quote in quotes]
+    )
+    for doubt in found:
+        lines += [[], [(f"{WARNING_SIGN} {doubt.says}", "warning")]]
+        for label, said, look in (("  then  ", doubt.then, "removed"), ("  now   ", doubt.now, "added")):
+            lines += [[(label, "label"), (" ".join(said.split())[:400], look)]] if said else []
+    return lines if quotes else [*lines, [], [("No evidence was given.", "dim")]]
+
+
+def _similar_lines(memory: Memory, proposal: models.Proposal, now: str) -> list[StyledLine]:
+    """Return the facts that a proposal is about, and the similar facts, each with the differences; then decisions."""
+    lines: list[StyledLine] = []
+    for fact, how in facts_beside(memory, proposal):
+        badge = fact_badge(fact, now)
+        glyph, word = FACT_BADGES[badge]
+        by = f" {format_how_long_ago(now, fact.last_confirmed_at)}, from {writer_name(fact.origin)}"
+        state: StyledLine = [(f"  {glyph} {word}", f"glyph-{badge}"), (by, "dim")]
+        lines += [[], [(fact.citation, "cite"), *state, *_likeness(how)]]
+        same: list[StyledLine] = [[("  = ", "label"), (fact.fact, "")]]
+        lines += same if fact.fact == proposal.text else word_diff(fact.fact, proposal.text)
+    for one in decisions_beside(memory, proposal)[:SIMILAR_FACTS]:
+        decision = one.decision
+        decided = (f"  decided {format_how_long_ago(now, decision.decided_at)}", "dim")
+        lines += [[], [(decision.citation, "cite"), decided, *_likeness(one.how)]]
+        lines += [[("  ◆ ", "label"), (decision.title, "")]]
+        lines += [[("    chosen ", "label"), (" ".join(decision.chosen.split()), "")]]
+    if not lines and proposal.kind == "add":
+        lines = [[], [("Nothing like it is known.", "dim")]]
+    return lines
+
+
+def _likeness(how: str) -> StyledLine:
+    """Return how a record is like a proposal; nothing where it is what the proposal is about."""
+    if how == "contradicts":
+        return [(f"  {WARNING_SIGN} {LIKENESS_WORDS[how]}", "warning")]
+    return [(f"  {LIKENESS_WORDS[how]}", "accent")] if how else []
+
+
+def word_diff(old: str, new: str) -> list[StyledLine]:
+    """Return two texts, one below the other, with the differing words highlighted."""
+    before, after = old.split(), new.split()
+    first: StyledLine = [("  − ", "label")]
+    second: StyledLine = [("  + ", "label")]
+    for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        same = tag == "equal"
+        if before[i:j]:
+            first.append((" ".join(before[i:j]) + " ", "dim" if same else "removed"))
+        if after[k:m]:
+            second.append((" ".join(after[k:m]) + " ", "dim" if same else "added"))
+    return [first, second]
+
+
+def _one_line_row(label: str, value: object) -> StyledLine:
+    """Return a label with its value in a single line."""
+    return label_row(label, " ".join(str(value).split()))
+
+
 def brief_lines(record: models.Checkpoint | models.Chunk | models.Proposal) -> list[StyledLine]:
     """Return the first lines of a record whose full description takes longer than a frame."""
     if isinstance(record, models.Proposal):
-        return proposal_heading(record)
+        return _proposal_heading(record)
     if isinstance(record, models.Chunk):
         return [heading_of_record("document", record), *([[(record.heading, "title")]] if record.heading else [])]
     level = record.level if record.is_automatic else ""
@@ -624,7 +755,7 @@ DESCRIBERS: dict[type[Any], Callable[[Memory, Any, str], list[StyledLine]]] = {
     models.Task: _describe_task,
     models.Turn: _describe_turn,
     models.Summary: _describe_summary,
-    models.Proposal: describe_proposal,
+    models.Proposal: _describe_proposal,
     models.Checkpoint: _describe_checkpoint,
 }
 

@@ -1,113 +1,30 @@
-"""Render a proposal in full: the request, its author and reason, its evidence, and the related facts."""
+"""What is known beside a proposal; and many proposals as one text to edit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Sequence
 
-from store.base.citations import cite, parse_citation
-from store.base.clock import format_how_long_ago, format_local_time
+from store.base.citations import parse_citation
 from store.base.errors import InvalidInput, MemorandaError
 from store.base.models import Fact, Proposal
 from store.inbox.duplicates import DecisionMatch, find_decision_matches, find_similar_facts
-from store.inbox.inbox import Doubt, InboxChoice
+from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.records.workflow import proposal_fact_ids
 from store.text.display import visible
 from tui.render.lines import (
-    FACT_BADGES,
     ORDER_WARNING,
     WARNING_SIGN,
-    StyledLine,
-    fact_badge,
-    format_when,
-    heading_of_record,
-    indent_text,
-    label_row,
     looks_like_order,
     writer_name,
 )
 
 SIMILAR_FACTS = 4  # maximum similar facts
-INJECTION_WARNING = f"{ORDER_WARNING}: accept it only if you would write it yourself"
-# effect of accepting, by kind; keys appear as remapped by the user
-ACCEPT_EFFECTS = {
-    "add": "remember it",
-    "correct": "replace",
-    "supersede": "replace",
-    "conflict": "use the file's text instead of",
-    "confirm": "confirm: still true",
-    "merge": "merge",
-    "forget": "forget",
-}
 LIKENESS_WORDS = {"same": "says the same", "alike": "says nearly the same", "contradicts": "cannot hold beside it"}
 
 
-def proposal_heading(proposal: Proposal) -> list[StyledLine]:
-    """Return the first lines of a proposal, which need no query."""
-    state = "" if proposal.state == "waiting" else proposal.state
-    head = heading_of_record(proposal.kind, proposal, f"from {writer_name(proposal.origin)}", state)
-    warning: list[StyledLine] = [[(INJECTION_WARNING, "warning")]] if looks_like_order(proposal) else []
-    return [head, *indent_text(proposal.text, "title"), *warning]
-
-
-def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[StyledLine]:
-    """Describe a proposal with everything that is needed to decide it."""
-    cited = " ".join(fact.citation for fact in memory.facts.get_many(proposal_fact_ids(proposal)))
-    decision = proposal.change.get("decision")
-    act = ACCEPT_EFFECTS[proposal.kind]
-    if decision:
-        act = "record the decision"
-        if old := [one.citation for one in proposal.evidence if one.citation.startswith("D#")]:
-            act, cited = f"{act}, in the place of", old[0]
-    does = [*label_row("Accepting", f"would {act}"), (f" {cited}" if cited else "", "cite")]
-    rows = [("Because", proposal.reason)]
-    if decision:
-        options = "; ".join(map(str, decision.get("alternatives") or ()))
-        why, context = decision.get("rationale"), decision.get("context")
-        chosen = [
-            ("Chosen", decision["chosen"]),
-            ("Instead of", options),
-            ("Rationale", why),
-            ("Context", context),
-        ]
-        rows = [*chosen, *rows]
-    lines = [*proposal_heading(proposal), [], does, *(_one_line_row(*row) for row in rows if row[1])]
-    waiting = proposal.state == "waiting" and not memory.database.moment
-    if waiting:
-        lines += _similar_lines(memory, proposal, now)
-    lines += _evidence_lines(proposal, memory.inbox.doubts(proposal) if waiting else [])
-    fields = [str(proposal.change[name]) for name in ("domain", "confidence", "scope") if name in proposal.change]
-    fields += [f"#{tag}" for tag in proposal.change.get("tags", ())]
-    lines.append([])
-    if fields:
-        lines.append(_one_line_row("As", ", ".join(fields)))
-    lines.append(label_row("Asked", format_when(proposal.created_at, now), "dim"))
-    if proposal.decided_at:
-        came = f", and {cite('fact', proposal.made)} came of it" if proposal.made else ""
-        lines.append(label_row(proposal.state.capitalize(), f"{format_local_time(proposal.decided_at)}{came}"))
-    return lines
-
-
-def _evidence_lines(proposal: Proposal, found: Iterable[Doubt]) -> list[StyledLine]:
-    """Return the evidence of a proposal, and what is doubtful about it."""
-    lines: list[StyledLine] = []
-    if proposal.evidence:
-        lines += [[], [("Evidence", "heading")]]
-    for one in proposal.evidence:
-        quote = " ".join(one.quote.split())
-        lines.append([(one.citation, "cite"), (f"  «{quote}»" if quote else "", "")])
-    for doubt in found:
-        lines += [[], [(f"{WARNING_SIGN} {doubt.says}", "warning")]]
-        for label, said, look in (("  then  ", doubt.then, "removed"), ("  now   ", doubt.now, "added")):
-            lines += [[(label, "label"), (" ".join(said.split())[:400], look)]] if said else []
-    if not proposal.evidence:
-        lines += [[], [("No evidence was given.", "dim")]]
-    return lines
-
-
-def _facts_beside(memory: Memory, proposal: Proposal) -> list[tuple[Fact, str]]:
+def facts_beside(memory: Memory, proposal: Proposal) -> list[tuple[Fact, str]]:
     """Return the facts that a proposal is about, and the similar facts, each with how it is like the proposal."""
     about = memory.facts.get_many(proposal_fact_ids(proposal))
     likes = find_similar_facts(memory.database, memory.facts, proposal.text, [fact.id for fact in about])
@@ -115,57 +32,9 @@ def _facts_beside(memory: Memory, proposal: Proposal) -> list[tuple[Fact, str]]:
     return [*others, *((like.fact, like.how) for like in likes[:SIMILAR_FACTS])]
 
 
-def _similar_lines(memory: Memory, proposal: Proposal, now: str) -> list[StyledLine]:
-    """Return the facts that a proposal is about, and the similar facts, each with the differences; then decisions."""
-    lines: list[StyledLine] = []
-    for fact, how in _facts_beside(memory, proposal):
-        badge = fact_badge(fact, now)
-        glyph, word = FACT_BADGES[badge]
-        by = f" {format_how_long_ago(now, fact.last_confirmed_at)}, from {writer_name(fact.origin)}"
-        state: StyledLine = [(f"  {glyph} {word}", f"glyph-{badge}"), (by, "dim")]
-        lines += [[], [(fact.citation, "cite"), *state, *_likeness(how)]]
-        same: list[StyledLine] = [[("  = ", "label"), (fact.fact, "")]]
-        lines += same if fact.fact == proposal.text else word_diff(fact.fact, proposal.text)
-    for one in decisions_beside(memory, proposal)[:SIMILAR_FACTS]:
-        decision = one.decision
-        decided = (f"  decided {format_how_long_ago(now, decision.decided_at)}", "dim")
-        lines += [[], [(decision.citation, "cite"), decided, *_likeness(one.how)]]
-        lines += [[("  ◆ ", "label"), (decision.title, "")]]
-        lines += [[("    chosen ", "label"), (" ".join(decision.chosen.split()), "")]]
-    if not lines and proposal.kind == "add":
-        lines = [[], [("Nothing like it is known.", "dim")]]
-    return lines
-
-
 def decisions_beside(memory: Memory, proposal: Proposal) -> list[DecisionMatch]:
     """Return the decisions that a proposal contradicts or repeats."""
     return find_decision_matches(memory.database, proposal.text) if proposal.kind != "forget" else []
-
-
-def _likeness(how: str) -> StyledLine:
-    """Return how a record is like a proposal; nothing where it is what the proposal is about."""
-    if how == "contradicts":
-        return [(f"  {WARNING_SIGN} {LIKENESS_WORDS[how]}", "warning")]
-    return [(f"  {LIKENESS_WORDS[how]}", "accent")] if how else []
-
-
-def word_diff(old: str, new: str) -> list[StyledLine]:
-    """Return two texts, one below the other, with the differing words highlighted."""
-    before, after = old.split(), new.split()
-    first: StyledLine = [("  − ", "label")]
-    second: StyledLine = [("  + ", "label")]
-    for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        same = tag == "equal"
-        if before[i:j]:
-            first.append((" ".join(before[i:j]) + " ", "dim" if same else "removed"))
-        if after[k:m]:
-            second.append((" ".join(after[k:m]) + " ", "dim" if same else "added"))
-    return [first, second]
-
-
-def _one_line_row(label: str, value: object) -> StyledLine:
-    """Return a label with its value in a single line."""
-    return label_row(label, " ".join(str(value).split()))
 
 
 # Write many proposals as one text to edit, a block each, like git's list of commits to rebase; and parse the
@@ -220,7 +89,7 @@ def add_mistake(text: str, error: MemorandaError) -> str:
 def related_fact_lines(memory: Memory, proposal: Proposal) -> list[str]:
     """List the facts that a proposal is about, and the similar facts, a line each."""
     lines = []
-    for fact, how in _facts_beside(memory, proposal):
+    for fact, how in facts_beside(memory, proposal):
         sign = WARNING_SIGN if how == "contradicts" else "="
         says = f"{sign} {LIKENESS_WORDS[how]}" if how else "it is about this"
         lines.append(f"{fact.citation} {says}: {' '.join(visible(fact.fact).split())}")

@@ -5,8 +5,8 @@ import pytest
 from store.base.clock import format_local_time
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
+from tui.render.details import _describe_proposal as describe_proposal
 from tui.render.lines import writer_name
-from tui.render.proposals import describe_proposal
 
 
 def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
