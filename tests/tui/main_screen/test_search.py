@@ -187,13 +187,13 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
 @pytest.fixture
 def gate(meaning: None, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     gate = threading.Event()
-    everything = SearchWorker.everything
+    search = SearchWorker.search
 
-    def later(self: SearchWorker, *arguments: Any) -> Any:
-        gate.wait(30)
-        return everything(self, *arguments)
+    def later(self: SearchWorker, query: str, meaning: bool, *more: Any) -> Any:
+        gate.wait(30 if meaning else 0)
+        return search(self, query, meaning, *more)
 
-    monkeypatch.setattr(SearchWorker, "everything", later)
+    monkeypatch.setattr(SearchWorker, "search", later)
     return gate
 
 
