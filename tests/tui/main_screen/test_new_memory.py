@@ -83,11 +83,14 @@ async def test_a_search_that_ends_waits_for_no_meaning(
 ) -> None:
     """Whatever happens on the way: the keywords' answer stands, and Enter goes to it at once."""
 
-    def everything(*given: Any) -> None:
-        if ends == "a defect":
-            raise ValueError("of ours")
+    search = SearchWorker.search
 
-    monkeypatch.setattr(SearchWorker, "everything", everything)
+    def fails(worker: SearchWorker, query: str, meaning: bool, *more: Any) -> Any:
+        if meaning and ends == "a defect":
+            raise ValueError("of ours")
+        return None if meaning else search(worker, query, meaning, *more)
+
+    monkeypatch.setattr(SearchWorker, "search", fails)
     async with opened(place(tmp_path, "fact", "all")) as person:
         await person.press("slash")
         await person.paste_now(f"which {WORD}")
