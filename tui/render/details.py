@@ -58,7 +58,6 @@ from tui.render.proposals import (
     decisions_beside,
     facts_beside,
 )
-from tui.render.syntax import color_markdown
 
 # Render agents' activity as lines of text.
 
