@@ -264,9 +264,7 @@ class Sealer:
 
 def _derive_key(key: bytes, purpose: bytes) -> bytes:
     """Derive a key for one purpose from the stored key."""
-    return HKDF(algorithm=SHA256(), length=GUARD_KEY_BYTES, salt=None, info=b"memoranda guard " + purpose).derive(
-        key
-    )
+    return HKDF(SHA256(), GUARD_KEY_BYTES, salt=None, info=b"memoranda guard " + purpose).derive(key)
 
 
 def read_guard_key(place: str, database: str) -> bytes:
@@ -295,10 +293,9 @@ def delete_guard_key(place: str, database: str) -> None:
         return
     import keyring.errors
 
-    try:
+    # it may not be there
+    with suppress(keyring.errors.PasswordDeleteError):
         _load_keyring().delete_password(KEY_NAME, database)
-    except keyring.errors.PasswordDeleteError:
-        pass  # it was not there
 
 
 def store_guard_key(place: str, database: str, key: bytes) -> None:

@@ -890,11 +890,8 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
                     last = time.monotonic() if due else last
                     if guard_database.list_watched_folders(machine, config["guard.paths"]) != places:
                         break
-        except (
-            OSError,
-            RuntimeError,
-            ValueError,
-        ) as error:  # the system reports refusals as errors of several kinds
+        # the system reports refusals as errors of several kinds
+        except (OSError, RuntimeError, ValueError) as error:
             why = (
                 "the files cannot be watched, and are looked at every "
                 f"{LOOK_EVERY_SECONDS:g} s ({type(error).__name__})"

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 import apsw
@@ -512,16 +513,8 @@ def find_guest_text(machine: Machine, name: str) -> GuestText:
 def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:
     """Yield the symbolic links beside these files, which are not followed."""
     for folder in sorted(set(folders)):
-        try:
-            with os.scandir(folder) as entries:
-                links = sorted(
-                    one.path
-                    for one in entries
-                    if one.name.endswith(guard_database.GUARDED_SUFFIX) and one.is_symlink()
-                )
-        except OSError:
-            continue
-        for path in links:
+        links = (path for path in Path(folder).glob(f"*{guard_database.GUARDED_SUFFIX}") if path.is_symlink())
+        for path in sorted(map(str, links)):
             yield ReadTrouble(path, 0, "symbolic links are not followed")
 
 

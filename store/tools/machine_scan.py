@@ -172,9 +172,8 @@ _NAMED_FIELD = re.compile(
 )
 _LINK_PATTERN = r"\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|https?://\S+|(?:[\w.@-]+/)+[\w.@-]+"
 _LINK_TARGET = re.compile(_LINK_PATTERN)
-_NAMED_THING = re.compile(
-    rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}"
-)  # what two texts must both name to say the same
+# what two texts must both name to say the same
+_NAMED_THING = re.compile(rf"`[^`\n]+`|\$[^$\n]+\$|{_LINK_PATTERN}")
 # code at the beginning is what a text is about
 _SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")
 # a cross before what is not to be done; a sample of how it is written
@@ -443,9 +442,8 @@ def paths_mentioned(text: str) -> Iterator[str]:
     found += _CODE_FILE_NAME.findall(text)
     lines = text.split("\n") if found else []
     for one in dict.fromkeys(found):
-        if not any(
-            one in line and _REMOVAL_WORD.search(line.replace(one, "")) for line in lines
-        ):  # it may say so itself
+        # it may say so itself
+        if not any(one in line and _REMOVAL_WORD.search(line.replace(one, "")) for line in lines):
             yield one.removeprefix("./")
 
 
@@ -532,12 +530,9 @@ def _scan_tool(
     documents, said = set[str](), set[str]()
     troubles: Troubles = [*unread]
     told: SecretCounts = {}
+    reads = agent_readers.read_folder_memories if name == "claude-code" else reader.read
     for place in places if name not in CONVERSATION_TOOLS else ():
-        for one in (
-            agent_readers.read_folder_memories(place, troubles)
-            if name == "claude-code"
-            else reader.read(place, troubles)
-        ):
+        for one in reads(place, troubles):
             if isinstance(one, FoundMemory):
                 memories.append(one)
             elif isinstance(one, FoundDocument):

@@ -743,14 +743,8 @@ def detect_openclaw(machine: Machine) -> list[str]:
         text = read_text_file(config, []) if os.path.isfile(config) else None
         for folder in _WORKSPACE.findall(text or ""):
             place = os.path.join(machine.home, folder.removeprefix("~/"))
-            named += [
-                place,
-                *(
-                    one
-                    for one in list_folders(os.path.join(place, ""), links=True)
-                    if os.path.isfile(f"{one}/SOUL.md")
-                ),
-            ]
+            inner = list_folders(os.path.join(place, ""), links=True)
+            named += [place, *(one for one in inner if os.path.isfile(os.path.join(one, "SOUL.md")))]
     return [place for place in existing_paths(*named) if os.path.isdir(place)]
 
 

@@ -551,9 +551,8 @@ def _parse_yaml(head: str) -> dict[str, object]:
     import yaml
 
     try:
-        value = yaml.load(
-            head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        )  # the one in C is not everywhere
+        # the one in C is not everywhere
+        value = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}
     return {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
