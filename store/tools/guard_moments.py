@@ -127,10 +127,8 @@ def look_with_guard(
         found.dropped = kept.prune_versions(config["guard.days"], config["guard.megabytes"] << 20, now)
         found.bytes = kept.count_bytes()
     if found.bytes > config["guard.megabytes"] << 20:
-        says = (
-            f"{found.bytes >> 20:,} MB are kept, more than guard.megabytes: the files of now and of the last day"
-        )
-        found.troubles.append(ReadTrouble("", 0, says))
+        says = "MB are kept, more than guard.megabytes: the files of now and of the last day"
+        found.troubles.append(ReadTrouble("", 0, f"{found.bytes >> 20:,} {says}"))
     present_now = [one for one in wanted.values() if one.path in here]
     found.files, found.tools = len(present_now), len({one.tool for one in present_now})
     return found
@@ -720,9 +718,7 @@ def plan_guard_restore(
             if one.file.is_database and one.before is None and shown is not None:
                 stay.append((one.file.path, "a database is never deleted"))
                 continue
-            if not name and any(
-                version is not None and kept.is_version_erased(version) for version in (one.before, shown)
-            ):
+            if not name and any(kept.is_version_erased(at) for at in (one.before, shown) if at is not None):
                 stay.append((one.file.path, "its version was erased with what was purged"))
                 continue
             put = _plan_file(kept, one, shown, lines, context)
@@ -753,10 +749,9 @@ def run_guard_restore(config: Config, machine: Machine, now: int, chosen: GuardR
                     note_restored_database(kept, moment, one.change.number, one.change.file)
         except Conflict as error:
             if done:
-                undo = (
-                    "memoranda files undo" if chosen.moment.number == TEXT_EDIT else "memoranda files undo restore"
-                )
-                error.next = f"{done} of {len(chosen.files)} files are changed; {undo} takes that back."
+                undo = "undo" if chosen.moment.number == TEXT_EDIT else "undo restore"
+                many = f"{done} of {len(chosen.files)} files are changed"
+                error.next = f"{many}; memoranda files {undo} takes that back."
             raise
         finally:
             end_guard_restore(kept, moment, now)
@@ -778,11 +773,8 @@ def _plan_file(
         wanted = put_back_lines(before, now or b"", lines)
     if wanted == now:
         return None
-    difference = compare_lines(
-        version_lines(kept, one.file, shown),
-        [] if wanted is None else content_lines(one.file, wanted),
-        context,
-    )
+    new_lines = [] if wanted is None else content_lines(one.file, wanted)
+    difference = compare_lines(version_lines(kept, one.file, shown), new_lines, context)
     return FileRestore(one, shown, wanted, shown != one.after, tuple(difference))
 
 
@@ -892,11 +884,8 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
                         break
         # the system reports refusals as errors of several kinds
         except (OSError, RuntimeError, ValueError) as error:
-            why = (
-                "the files cannot be watched, and are looked at every "
-                f"{LOOK_EVERY_SECONDS:g} s ({type(error).__name__})"
-            )
-            yield LookResult(troubles=[ReadTrouble("", 0, why)])
+            why = f"the files cannot be watched, and are looked at every {LOOK_EVERY_SECONDS:g} s"
+            yield LookResult(troubles=[ReadTrouble("", 0, f"{why} ({type(error).__name__})")])
             while not stop.wait(LOOK_EVERY_SECONDS):
                 yield _look_unless_busy(config, machine)
 

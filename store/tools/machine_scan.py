@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -502,9 +503,7 @@ def scan_machine(
     report.findings += find_expiring(claude, claude_cleanup_days(machine), moment)
     first(report)
     if search_transcripts:
-        report.findings += find_transcript_secrets(
-            spoken, lambda done, total: progress("transcripts", done, total)
-        )
+        report.findings += find_transcript_secrets(spoken, partial(progress, "transcripts"))
         report.transcripts = True
     return report
 

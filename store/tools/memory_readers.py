@@ -162,10 +162,9 @@ def _claude_mem_memories(path: str, tables: Tables) -> Iterator[FoundMemory]:
         number = _row_number(row, place)
         decision = None
         if row.get("type") == "decision" and title:
-            against = tuple(
-                one[len(REJECTED_PREFIX) :].strip() for one in facts if one.lower().startswith(REJECTED_PREFIX)
-            )
-            for_it = [one for one in facts if not one.lower().startswith(REJECTED_PREFIX)]
+            rejected = [one for one in facts if one.lower().startswith(REJECTED_PREFIX)]
+            against = tuple(one[len(REJECTED_PREFIX) :].strip() for one in rejected)
+            for_it = [one for one in facts if one not in rejected]
             decision = FoundDecision(text_in(row, "narrative") or "\n".join(for_it) or text, against)
         created, note = time_in(row, *CLAUDE_MEM_TIMES), ""
         if (last := newest.get(title.casefold())) is not None:
@@ -432,11 +431,9 @@ MCP_MEMORY = _KeptTables("mcp-memory-service", MCP_MEMORY_FILE, {}, _mcp_memorie
 def _title_from_text(text: str) -> str:
     """Return the beginning of a text, whole words, as a title."""
     line = text.partition("\n")[0]
-    return (
-        line
-        if len(line) <= LONGEST_MEMORY_TITLE
-        else line[:LONGEST_MEMORY_TITLE].rsplit(None, 1)[0].rstrip(" ,;:") + " …"
-    )
+    if len(line) <= LONGEST_MEMORY_TITLE:
+        return line
+    return line[:LONGEST_MEMORY_TITLE].rsplit(None, 1)[0].rstrip(" ,;:") + " …"
 
 
 def _mcp_memory_tags(value: object) -> tuple[str, ...]:

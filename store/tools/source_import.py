@@ -84,9 +84,8 @@ class SourceImportReport:
             )
         if not parts and not self.stopped:
             return NOTHING_NEW.format(title)
-        said = (
-            f"{'Stopped importing' if self.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
-        )
+        verb = "Stopped importing" if self.stopped else "Imported"
+        said = f"{verb} {title}: {', '.join(parts) or 'nothing yet'}."
         if self.steps:
             *steps, last = [f"`undo {step}`" for step in reversed(self.steps)]
             said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
@@ -284,14 +283,12 @@ class SourceImport:
         import continues from there. Raise StorageError."""
         report = SourceImportReport()
         if self.preview.fresh:
-            report.checkpoint = self.memory.checkpoints.take_checkpoint(
-                f"before import {self.name}", actor=self.origin
-            )
+            before = f"before import {self.name}"
+            report.checkpoint = self.memory.checkpoints.take_checkpoint(before, actor=self.origin)
             for first in range(0, len(self.preview.fresh), STEP_RECORDS):
                 try:
-                    new = self._propose_step(
-                        self.preview.fresh[first : first + STEP_RECORDS], trust, report, progress, cancelled
-                    )
+                    several = self.preview.fresh[first : first + STEP_RECORDS]
+                    new = self._propose_step(several, trust, report, progress, cancelled)
                 except ImportStopped:
                     report.stopped = True
                     return report

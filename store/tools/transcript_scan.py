@@ -135,10 +135,9 @@ class ScanReport:
         if kind == "unread":
             return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
         if kind == "layer":
-            layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
-            return [
-                ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers
-            ]
+            layers = (layer for start in self.starts if start.folder == name for layer in start.layers)
+            counts = ((one, f"{one.tokens:,} tokens, {one.agent}") for one in layers)
+            return [ScanFinding(kind, one.path, 1, says, one.by) for one, says in counts]
         if kind in FINDING_TITLES:
             return [one for one in self.findings if one.kind == kind]
         return [one for one in self.kept.get(name, ()) if one.kind == kind]
