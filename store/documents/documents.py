@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
@@ -31,7 +32,6 @@ from store.documents.files import (
     is_unopenable,
     log_folders,
     read_document_bytes,
-    why_unreadable,
 )
 from store.documents.sections import blank_section, section_name
 from store.redaction.allowlist import is_allowed_value
@@ -49,13 +49,8 @@ TOKEN_CHARACTERS = 4  # characters
 CHUNK_SIZE = 400 * TOKEN_CHARACTERS
 CHUNK_OVERLAP = 80 * TOKEN_CHARACTERS
 HEADING_SEPARATOR = " › "  # the headings of a path
-SENTENCE_ENDS = (
-    ". ",
-    "! ",
-    "? ",
-    "; ",
-    chr(0x3002),
-)  # ends of a sentence, with the full stop of Chinese and Japanese
+# with the full stop of Chinese and Japanese
+SENTENCE_ENDS = (". ", "! ", "? ", "; ", chr(0x3002))
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
@@ -179,11 +174,8 @@ def _heading_level(line: str) -> int:
     """Return the level of a heading `# …` on this line; 0 if it is none."""
     text = line.lstrip(" ")
     level = len(text) - len(text.lstrip("#"))
-    return (
-        level
-        if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t")
-        else 0
-    )
+    marked = 1 <= level <= 6 and text[level : level + 1] in ("", " ", "\t")
+    return level if marked and len(line) - len(text) < 4 else 0
 
 
 def _heading_title(text: str) -> str:
@@ -217,10 +209,8 @@ def _pack_section(lines: list[str], sums: list[int], section: list[_Block], head
             continue
         if held and sums[last + 1] - sums[held[0][0]] > CHUNK_SIZE:
             close()
-            held, fresh = (
-                _repeat_tail(lines, sums, held, CHUNK_SIZE - (sums[last + 1] - sums[held[-1][1] + 1])),
-                False,
-            )
+            room = CHUNK_SIZE - (sums[last + 1] - sums[held[-1][1] + 1])
+            held, fresh = _repeat_tail(lines, sums, held, room), False
         held.append((first, last))
         fresh = True
     close()
@@ -326,8 +316,7 @@ class DocumentScan:
         }
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _IndexedDocument:
+class _IndexedDocument(NamedTuple):
     """A document in the index."""
 
     id: int
@@ -346,151 +335,225 @@ class _ReadDocument:
     size: int = 0
     modified_ns: int = 0
     problem: str = ""
-    digest: bytes = field(init=False, default=b"")
-    evergreen: bool = field(init=False, default=True)
-    lines: int = field(init=False, default=0)
-    moment: str = field(init=False, default="")
-    pieces: list[TextPiece] | None = field(init=False, default_factory=list)
+    moment: str = ""
+    evergreen: bool = True
+    digest: bytes = b""
+    lines: int = 0
+    pieces: list[TextPiece] | None = field(default_factory=list)
 
 
-def scan_documents(
-    database: Database, places: DocumentRoots, progress: ScanProgress, cancelled: IsCancelled
-) -> DocumentScan:
-    """See `Documents.update_index`."""
-    result = DocumentScan()
-    if not database.read_only:
-        _update_index(database, places, result, progress, cancelled)
-        result.problems = _read_problems(database)
-    return result
+class _Scan:
+    """One scan of the documents: see `Documents.update_index`."""
 
+    def __init__(self, database: Database, progress: ScanProgress, cancelled: IsCancelled) -> None:
+        self._database = database
+        self._progress = progress
+        self._cancelled = cancelled
+        self._lease = Lease(database, DOCUMENTS_LEASE)
+        self._known: dict[str, _IndexedDocument] = {}
+        self.result = DocumentScan()
 
-def _update_index(
-    database: Database,
-    places: DocumentRoots,
-    result: DocumentScan,
-    progress: ScanProgress,
-    cancelled: IsCancelled,
-) -> None:
-    """Find the files that changed or were deleted, and write what they say now."""
-    troubles: dict[str, str] = {}
-    there: dict[str, WalkedFile] = {}
+    def update_index(self, places: DocumentRoots) -> None:
+        """Find the files that changed or were deleted, and write what they say now."""
+        result = self.result
+        troubles: dict[str, str] = {}
+        there: dict[str, WalkedFile] = {}
 
-    def trouble(name: str, why: str) -> None:
-        troubles.setdefault(clean_text(_storable_name(name)), why)
+        def trouble(name: str, why: str) -> None:
+            troubles.setdefault(clean_text(_storable_name(name)), why)
 
-    late = False
-    for found in places.walk(trouble):
-        name = found.place.name
-        if clean_text(name) != name or _storable_name(name) != name:
-            trouble(name, "its name cannot be kept: it is not text, or looks like a secret")
-        else:
-            there[name] = found
-        if late := cancelled():
-            break
-    known = _read_indexed(database)
-    stale = [found for name, found in there.items() if not _is_unchanged(found, known.get(name))]
-    read = {name for name, row in known.items() if row.digest}
-    result.unchanged = len(read.intersection(there).difference(one.place.name for one in stale))
-    if late or (stale and cancelled()):
-        result.remaining = len(stale)
-        return
-    if not stale and not _has_removals(known, there, troubles):
-        return
-    lease = Lease(database, DOCUMENTS_LEASE)
-    if not lease.acquire():
-        result.remaining, result.elsewhere = len(stale), True
-        return
-    try:
-        # again, now that no other process writes them
-        known = _read_indexed(database)
-        _read_stale(database, lease, stale, known, result, progress, cancelled)
-        if not result.remaining:
-            _remove_deleted(database, lease, known, there, troubles, result)
-    except LeaseLost:
-        result.elsewhere = True
-    finally:
-        lease.release()
-
-
-def _read_stale(
-    database: Database,
-    lease: Lease,
-    stale: list[WalkedFile],
-    known: dict[str, _IndexedDocument],
-    result: DocumentScan,
-    progress: ScanProgress,
-    cancelled: IsCancelled,
-) -> None:
-    """Read the files that changed, and write the result, some at a time."""
-    batch: list[_ReadDocument] = []
-    waiting, started = 0, time.monotonic()
-    done = 0
-    section = section_name(database)
-
-    def write() -> None:
-        nonlocal waiting, started
-        if len(batch) == 1 and waiting > 2 * BATCH_CHUNKS:
-            _write_large_document(database, lease, batch[0], known.get(batch[0].path), result)
-        else:
-            with database.write("agent", "documents") as transaction:
-                lease.renew(transaction)
-                for read in batch:
-                    number = _write_document(transaction, read, known.get(read.path), result)
-                    for sql, values in _chunk_changes(transaction.rows, number, read.pieces):
-                        transaction.execute(sql, values)
-        batch.clear()
-        waiting, started = 0, time.monotonic()
-        progress(done, len(stale))
-
-    progress(0, len(stale))
-    for found in stale:
-        if cancelled():
-            result.remaining = len(stale) - done
-            break
-        done += 1
-        before = known.get(found.place.name)
-        if _is_unchanged(found, before):  # another process was first
-            result.unchanged += 1
-            continue
+        late = False
+        for found in places.walk(trouble):
+            name = found.place.name
+            if clean_text(name) != name or _storable_name(name) != name:
+                trouble(name, "its name cannot be kept: it is not text, or looks like a secret")
+            else:
+                there[name] = found
+            if late := self._cancelled():
+                break
+        self._read_indexed()
+        stale = [found for found in there.values() if not self._is_unchanged(found)]
+        read = {name for name, row in self._known.items() if row.digest}
+        result.unchanged = len(read.intersection(there).difference(one.place.name for one in stale))
+        if late or (stale and self._cancelled()):
+            result.remaining = len(stale)
+            return
+        if not stale and not self._has_removals(there, troubles):
+            return
+        if not self._lease.acquire():
+            result.remaining, result.elsewhere = len(stale), True
+            return
         try:
-            read = _read_document(found, before, section)
-        except FileNotFoundError:
-            if before is None:  # it was deleted meanwhile
+            # again, now that no other process writes them
+            self._read_indexed()
+            self._read_stale(stale)
+            if not result.remaining:
+                self._remove_deleted(there, troubles)
+        except LeaseLost:
+            result.elsewhere = True
+        finally:
+            self._lease.release()
+
+    @contextmanager
+    def _write(self) -> Iterator[Transaction]:
+        """Write to the index, in one transaction that keeps the lease."""
+        with self._database.write("agent", "documents") as write:
+            self._lease.renew(write)
+            yield write
+
+    def _read_indexed(self) -> None:
+        """Read which documents the index has."""
+        rows = self._database.rows("SELECT path, id, size, modified_ns, digest, at, problem FROM documents")
+        self._known = {row[0]: _IndexedDocument(*row[1:]) for row in rows}
+
+    def _is_unchanged(self, found: WalkedFile) -> bool:
+        """Tell whether a file is as the index has it."""
+        row = self._known.get(found.place.name)
+        if row is None or found.size != row.size:
+            return False
+        # what could not be opened is tried again: a new permission changes neither size nor time
+        return found.modified_ns == row.modified_ns or (
+            not row.modified_ns and bool(row.problem) and is_unopenable(found.place)
+        )
+
+    def _has_removals(self, there: dict[str, WalkedFile], troubles: dict[str, str]) -> bool:
+        """Return whether a document was deleted, or a problem of the places is not stored yet."""
+        known = self._known.items()
+        return any(name not in there and troubles.get(name) != row.problem for name, row in known) or any(
+            name not in self._known for name in troubles
+        )
+
+    def _read_stale(self, stale: list[WalkedFile]) -> None:
+        """Read the files that changed, and write the result, some at a time."""
+        batch: list[_ReadDocument] = []
+        waiting, started = 0, time.monotonic()
+        done = 0
+        section = section_name(self._database)
+
+        def write() -> None:
+            nonlocal waiting, started
+            self._write_batch(batch)
+            batch.clear()
+            waiting, started = 0, time.monotonic()
+            self._progress(done, len(stale))
+
+        self._progress(0, len(stale))
+        for found in stale:
+            if self._cancelled():
+                self.result.remaining = len(stale) - done
+                break
+            done += 1
+            before = self._known.get(found.place.name)
+            if self._is_unchanged(found):  # another process was first
+                self.result.unchanged += 1
                 continue
-            read = _ReadDocument(found.place.name, problem="it went away while it was read")
-        if batch and len(read.pieces or ()) > BATCH_CHUNKS:
+            try:
+                read = _read_document(found, before, section)
+            except FileNotFoundError:
+                if before is None:  # it was deleted meanwhile
+                    continue
+                read = _ReadDocument(found.place.name, problem="it went away while it was read")
+            if batch and len(read.pieces or ()) > BATCH_CHUNKS:
+                write()
+            batch.append(read)
+            waiting += len(read.pieces or ()) + 1
+            if waiting >= BATCH_CHUNKS or time.monotonic() - started > BATCH_SECONDS:
+                write()
+        if batch:
             write()
-        batch.append(read)
-        waiting += len(read.pieces or ()) + 1
-        if waiting >= BATCH_CHUNKS or time.monotonic() - started > BATCH_SECONDS:
-            write()
-    if batch:
-        write()
+
+    def _write_batch(self, batch: list[_ReadDocument]) -> None:
+        """Write documents in one transaction; one of many chunks in several."""
+        if len(batch) == 1 and len(batch[0].pieces or ()) >= 2 * BATCH_CHUNKS:
+            read = batch[0]
+            with self._write() as write:
+                number = self._write_document(write, read, whole=False)
+            changes = _chunk_changes(self._database.rows, number, read.pieces)
+            sql = "UPDATE documents SET digest = ?, modified_ns = ? WHERE id = ?"
+            changes.append((sql, (read.digest, read.modified_ns, number)))
+            for start in range(0, len(changes), BATCH_CHUNKS):
+                with self._write() as write:
+                    for change in changes[start : start + BATCH_CHUNKS]:
+                        write.execute(*change)
+            return
+        with self._write() as write:
+            for read in batch:
+                number = self._write_document(write, read)
+                for change in _chunk_changes(write.rows, number, read.pieces):
+                    write.execute(*change)
+
+    def _write_document(self, write: Transaction, read: _ReadDocument, whole: bool = True) -> int:
+        """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest is never
+        written."""
+        before = self._known.get(read.path)
+        columns: dict[str, SqlValue] = {
+            "size": read.size,
+            "modified_ns": read.modified_ns if whole else 0,
+            "digest": read.digest if whole else b"",
+            "problem": read.problem,
+        }
+        if read.pieces is not None:
+            columns["lines"] = read.lines
+        moment = read.moment or (before.at if before else write.at)
+        # else the index would rewrite its rows
+        if before is None or not before.digest or before.at != moment:
+            columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
+        if before is None:
+            self.result.new += bool(read.digest)
+            return write.insert("documents", path=read.path, **columns)
+        marks = ", ".join(f"{name} = ?" for name in columns)
+        write.execute(f"UPDATE documents SET {marks} WHERE id = ?", (*columns.values(), before.id))
+        if read.pieces is None:
+            self.result.unchanged += 1
+        elif before.problem and not before.digest:  # it could not be read before
+            self.result.new += bool(read.digest)
+        else:
+            self.result.changed += 1
+        return before.id
+
+    def _remove_deleted(self, there: dict[str, WalkedFile], troubles: dict[str, str]) -> None:
+        """Remove deleted documents, and store the problems of the places themselves."""
+        known = self._known
+        gone = [row for name, row in known.items() if name not in there and name not in troubles]
+        while gone:
+            some, gone = gone[:20], gone[20:]
+            with self._write() as write:
+                for row in some:
+                    write.execute("DELETE FROM chunks WHERE document_id = ?", (row.id,))
+                    write.execute("DELETE FROM documents WHERE id = ?", (row.id,))
+                    self.result.gone += bool(row.digest)
+        noted = {name: why for name, why in troubles.items() if name not in known or known[name].problem != why}
+        if noted:
+            with self._write() as write:
+                for name, why in noted.items():
+                    if name in known:  # it was a document; its text is removed
+                        write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
+                    write.execute(
+                        "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"
+                        " VALUES (?, 0, 0, x'', ?, 1, 0, ?) ON CONFLICT(path) DO UPDATE SET"
+                        " size = 0, modified_ns = 0, digest = x'', lines = 0, problem = excluded.problem",
+                        (name, write.at, why),
+                    )
 
 
 def _read_document(found: WalkedFile, before: _IndexedDocument | None, section: str) -> _ReadDocument:
     """Read a file, without the `section` of this memory, whose facts are searched themselves. Raise
     FileNotFoundError."""
     path = found.place.name
+    dated = _document_date(path, found.modified_ns)
     if found.size > LARGEST_FILE:
-        read = _ReadDocument(
-            path, found.size, found.modified_ns, f"it is larger than {LARGEST_FILE // 1_000_000} MB"
-        )
-        read.moment = _document_date(path, found.modified_ns, read)
-        return read
+        why = f"it is larger than {LARGEST_FILE // 1_000_000} MB"
+        return _ReadDocument(path, found.size, found.modified_ns, why, *dated)
     try:
         raw, status = read_document_bytes(found.place)
     except Unreadable as error:
-        read = _ReadDocument(
-            path, found.size, 0, why_unreadable(error)
-        )  # tried again each time: permissions change no time
-        read.moment = _document_date(path, found.modified_ns, read)
-        return read
+        # tried again each time: permissions change no time
+        return _ReadDocument(path, found.size, 0, error.message, *dated)
     coarse = status.st_mtime_ns % 1_000_000_000 == 0
     young = time.time_ns() - status.st_mtime_ns < (FRESH_COARSE_NS if coarse else FRESH_NS)
     settled = not young and len(raw) == status.st_size
     read = _ReadDocument(path, len(raw), status.st_mtime_ns if settled else 0)
-    read.moment = _document_date(path, status.st_mtime_ns, read)
+    read.moment, read.evergreen = _document_date(path, status.st_mtime_ns)
     read.digest = sha256(b"%d:" % CHUNK_FORM + raw).digest()
     if before is not None and before.digest == read.digest:
         read.pieces, read.problem = None, before.problem
@@ -534,67 +597,11 @@ def date_in_name(name: str) -> str:
         return ""
 
 
-def _document_date(path: str, modified_ns: int, read: _ReadDocument) -> str:
-    """Return the date of a document: the day in its name, else when it was changed, and then it is evergreen."""
+def _document_date(path: str, modified_ns: int) -> tuple[str, bool]:
+    """Return the date of a document: the day in its name, else when it was changed, and whether it is evergreen:
+    without a day in its name."""
     day = date_in_name(os.path.basename(path))
-    read.evergreen = not day
-    return day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS))
-
-
-def _write_document(
-    write: Transaction,
-    read: _ReadDocument,
-    before: _IndexedDocument | None,
-    result: DocumentScan,
-    whole: bool = True,
-) -> int:
-    """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest is never
-    written."""
-    columns: dict[str, SqlValue] = {
-        "size": read.size,
-        "modified_ns": read.modified_ns if whole else 0,
-        "digest": read.digest if whole else b"",
-        "problem": read.problem,
-    }
-    if read.pieces is not None:
-        columns["lines"] = read.lines
-    moment = read.moment or (before.at if before else write.at)
-    # else the index would rewrite its rows
-    if before is None or not before.digest or before.at != moment:
-        columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
-    if before is None:
-        result.new += bool(read.digest)
-        return write.insert("documents", path=read.path, **columns)
-    marks = ", ".join(f"{name} = ?" for name in columns)
-    write.execute(f"UPDATE documents SET {marks} WHERE id = ?", (*columns.values(), before.id))
-    if read.pieces is None:
-        result.unchanged += 1
-    elif before.problem and not before.digest:  # it could not be read before
-        result.new += bool(read.digest)
-    else:
-        result.changed += 1
-    return before.id
-
-
-def _write_large_document(
-    database: Database, lease: Lease, read: _ReadDocument, before: _IndexedDocument | None, result: DocumentScan
-) -> None:
-    """Write one document of many chunks, in several transactions."""
-    with database.write("agent", "documents") as write:
-        lease.renew(write)
-        number = _write_document(write, read, before, result, whole=False)
-    changes = _chunk_changes(database.rows, number, read.pieces)
-    changes.append(
-        (
-            "UPDATE documents SET digest = ?, modified_ns = ? WHERE id = ?",
-            (read.digest, read.modified_ns, number),
-        )
-    )
-    for start in range(0, len(changes), BATCH_CHUNKS):
-        with database.write("agent", "documents") as write:
-            lease.renew(write)
-            for sql, values in changes[start : start + BATCH_CHUNKS]:
-                write.execute(sql, values)
+    return day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS)), not day
 
 
 def _chunk_changes(
@@ -607,87 +614,22 @@ def _chunk_changes(
     kept: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for number, first, last, heading, text in rows(sql, (document,)):
         kept.setdefault((heading, text), []).append((number, first, last))
-    moved: list[tuple[str, tuple[SqlValue, ...]]] = []
-    fresh: list[tuple[str, tuple[SqlValue, ...]]] = []
+    moved: list[tuple[SqlValue, ...]] = []
+    fresh: list[tuple[SqlValue, ...]] = []
     for piece in pieces:
         if same := kept.get((piece.heading, piece.text)):
             number, first, last = same.pop()
             if (first, last) != (piece.first, piece.last):
-                moved.append(
-                    ("UPDATE chunks SET first = ?, last = ? WHERE id = ?", (piece.first, piece.last, number))
-                )
+                moved.append((piece.first, piece.last, number))
         else:
-            fresh.append(
-                (
-                    "INSERT INTO chunks(document_id, first, last, heading, text) VALUES (?, ?, ?, ?, ?)",
-                    (document, piece.first, piece.last, piece.heading, piece.text),
-                )
-            )
-    gone = [number for same in kept.values() for number, _, _ in same]
-    return [*(("DELETE FROM chunks WHERE id = ?", (number,)) for number in gone), *moved, *fresh]
-
-
-def _remove_deleted(
-    database: Database,
-    lease: Lease,
-    known: dict[str, _IndexedDocument],
-    there: dict[str, WalkedFile],
-    troubles: dict[str, str],
-    result: DocumentScan,
-) -> None:
-    """Remove deleted documents, and store the problems of the places themselves."""
-    gone = [(name, row) for name, row in known.items() if name not in there and name not in troubles]
-    while gone:
-        some, gone = gone[:20], gone[20:]
-        with database.write("agent", "documents") as write:
-            lease.renew(write)
-            for _, row in some:
-                write.execute("DELETE FROM chunks WHERE document_id = ?", (row.id,))
-                write.execute("DELETE FROM documents WHERE id = ?", (row.id,))
-                result.gone += bool(row.digest)
-    noted = {name: why for name, why in troubles.items() if name not in known or known[name].problem != why}
-    if noted:
-        with database.write("agent", "documents") as write:
-            lease.renew(write)
-            for name, why in noted.items():
-                if name in known:  # it was a document; its text is removed
-                    write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
-                write.execute(
-                    "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"
-                    " VALUES (?, 0, 0, x'', ?, 1, 0, ?) ON CONFLICT(path) DO UPDATE SET"
-                    " size = 0, modified_ns = 0, digest = x'', lines = 0, problem = excluded.problem",
-                    (name, write.at, why),
-                )
-
-
-def _read_indexed(database: Database) -> dict[str, _IndexedDocument]:
-    """Return the documents in the index by their paths."""
-    rows = database.rows("SELECT path, id, size, modified_ns, digest, at, problem FROM documents")
-    return {row[0]: _IndexedDocument(*row[1:]) for row in rows}
-
-
-def _is_unchanged(found: WalkedFile, row: _IndexedDocument | None) -> bool:
-    """Tell whether a file is as the index has it."""
-    if row is None or found.size != row.size:
-        return False
-    # what could not be opened is tried again: a new permission changes neither size nor time
-    return found.modified_ns == row.modified_ns or (
-        not row.modified_ns and bool(row.problem) and is_unopenable(found.place)
-    )
-
-
-def _has_removals(
-    known: dict[str, _IndexedDocument], there: dict[str, WalkedFile], troubles: dict[str, str]
-) -> bool:
-    """Return whether a document was deleted, or a problem of the places is not stored yet."""
-    return any(name not in there and troubles.get(name) != row.problem for name, row in known.items()) or any(
-        name not in known for name in troubles
-    )
-
-
-def _read_problems(database: Database) -> list[tuple[str, str]]:
-    """Return (path, why) of what could not be read."""
-    return database.rows("SELECT path, problem FROM documents WHERE problem <> '' ORDER BY path")
+            fresh.append((document, *piece))
+    gone = [(number,) for same in kept.values() for number, _, _ in same]
+    insert = "INSERT INTO chunks(document_id, first, last, heading, text) VALUES (?, ?, ?, ?, ?)"
+    return [
+        *(("DELETE FROM chunks WHERE id = ?", values) for values in gone),
+        *(("UPDATE chunks SET first = ?, last = ? WHERE id = ?", values) for values in moved),
+        *((insert, values) for values in fresh),
+    ]
 
 
 def _storable_name(name: str) -> str:
@@ -741,7 +683,11 @@ class Documents:
         file that cannot be read is among the `problems` and stops nothing. In a read-only memory nothing happens. Raise
         StorageError when the memory cannot be written.
         """
-        return scan_documents(self._database, self.roots, progress, cancelled)
+        scan = _Scan(self._database, progress, cancelled)
+        if not self._database.read_only:
+            scan.update_index(self.roots)
+            scan.result.problems = self.problems()
+        return scan.result
 
     def read_lines(self, path: str, first: int = 1, lines: int | None = None) -> FileExcerpt:
         """Return `lines` lines of a document (all that follow, without a number) from line `first` on, as it is on the
@@ -797,7 +743,7 @@ class Documents:
 
     def problems(self) -> list[tuple[str, str]]:
         """List (path, why) of what the last scan could not read, or only in part."""
-        return _read_problems(self._database)
+        return self._database.rows("SELECT path, problem FROM documents WHERE problem <> '' ORDER BY path")
 
     def count_documents(self) -> int:
         """Return how many documents the index has."""

@@ -53,6 +53,11 @@ class DocumentPath:
         return DocumentPath(self.anchor, (*self.steps, entry), _join_name(self.name, entry))
 
     @property
+    def folder(self) -> DocumentPath:
+        """The folder that it is in, without a name of its own."""
+        return DocumentPath(self.anchor, self.steps[:-1], "")
+
+    @property
     def path(self) -> str:
         """The path on the disk."""
         return os.path.join(self.anchor, *self.steps)
@@ -172,7 +177,8 @@ class DocumentRoots:
     ) -> Iterator[tuple[DocumentPath, list[tuple[str, os.stat_result]]]]:
         """Yield every folder of a root with its entries; a root that is a file contains itself, under an empty name."""
         try:
-            handle = open_handle(root)
+            with _opened(root) as handle:
+                status = os.fstat(handle)
         except FileNotFoundError:
             if not root.optional:
                 trouble(root.name, "there is no such file or folder")
@@ -180,10 +186,6 @@ class DocumentRoots:
         except (OSError, Unreadable) as error:
             trouble(root.name or self.base, why_unreadable(error))
             return
-        try:
-            status = os.fstat(handle)
-        finally:
-            os.close(handle)
         if not stat.S_ISDIR(status.st_mode):
             if not root.name.lower().endswith(MARKDOWN_SUFFIX):
                 trouble(root.name, f"only {MARKDOWN_SUFFIX} files are documents")
@@ -253,8 +255,7 @@ def read_document_bytes(place: DocumentPath, largest: int = LARGEST_FILE) -> tup
     """Return the content of a document, and its state before it was read. Raise Unreadable or FileNotFoundError."""
     too_large = f"it is larger than {largest // 1_000_000} MB"
     try:
-        handle = open_handle(place)
-        try:
+        with _opened(place) as handle:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("it is not a plain file")
@@ -267,8 +268,6 @@ def read_document_bytes(place: DocumentPath, largest: int = LARGEST_FILE) -> tup
                 if size > largest:  # it grew
                     raise Unreadable(too_large)
             return b"".join(parts), status
-        finally:
-            os.close(handle)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -278,10 +277,10 @@ def read_document_bytes(place: DocumentPath, largest: int = LARGEST_FILE) -> tup
 def is_unopenable(place: DocumentPath) -> bool:
     """Return whether a document cannot be opened."""
     try:
-        os.close(open_handle(place))
+        with _opened(place):
+            return False
     except (OSError, Unreadable):
         return True
-    return False
 
 
 def decode_text(raw: bytes) -> tuple[str, str]:
@@ -334,8 +333,9 @@ def _steps_below(root: DocumentPath, path: str, absolute: bool) -> list[str] | N
     return path[len(start) :].split("/") if path.startswith(start) else None
 
 
-def open_handle(place: DocumentPath) -> int:
-    """Return a handle on a file or folder, reached through no link below its anchor. Raise OSError or Unreadable."""
+@contextmanager
+def _opened(place: DocumentPath) -> Iterator[int]:
+    """Open a file or a folder, reached through no link below its anchor. Raise OSError or Unreadable."""
     # a pipe would block for ever
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
     handle = os.open(place.anchor, flags | os.O_DIRECTORY)
@@ -348,27 +348,20 @@ def open_handle(place: DocumentPath) -> int:
             below = os.open(step, flags | os.O_NOFOLLOW | (os.O_DIRECTORY if inner else 0), dir_fd=handle)
             os.close(handle)
             handle = below
-    except BaseException:
+        yield handle
+    finally:
         os.close(handle)
-        raise
-    return handle
 
 
 def _list_entries(folder: DocumentPath) -> list[tuple[str, os.stat_result]]:
     """Return the entries of a folder, in order: plain files and folders, nothing hidden, no links."""
-    handle = open_handle(folder)
-    try:
-        found = []
-        with os.scandir(handle) as entries:
-            for entry in entries:
-                if not is_hidden(entry.name) and not entry.is_symlink():
-                    try:
-                        found.append((entry.name, entry.stat(follow_symlinks=False)))
-                    except FileNotFoundError:
-                        pass  # deleted meanwhile
-        return sorted(found)
-    finally:
-        os.close(handle)
+    found = []
+    with _opened(folder) as handle, os.scandir(handle) as entries:
+        for entry in entries:
+            if not is_hidden(entry.name) and not entry.is_symlink():
+                with suppress(FileNotFoundError):  # deleted meanwhile
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+    return sorted(found)
 
 
 # Write, replace and remove a file: whole or not at all, through no symbolic link, and only if it is what it was.
@@ -414,7 +407,7 @@ def replace_file(place: DocumentPath, digest: bytes, raw: bytes, largest: int = 
 def _keep_newest(place: DocumentPath, part: str, folder: int, digest: bytes, raw: bytes) -> None:
     """Look at what was exchanged, which has the name `part` now. If it is not what was to be replaced, put it back; if
     something other than what was there comes out then, that is newer, and put back in turn. Raise Unreadable then."""
-    aside = DocumentPath(place.anchor, (*place.steps[:-1], part), part)
+    aside = place.folder.below(part)
     if (held := _digest_file(aside)) == digest:
         return
     there = sha256(raw).digest()
@@ -482,14 +475,11 @@ def create_file(place: DocumentPath, raw: bytes, mode: int) -> None:
 def remove_file(place: DocumentPath, digest: bytes, largest: int = LARGEST_FILE) -> None:
     """Delete a file, whose current SHA-256 must be `digest`. Raise Unreadable."""
     try:
-        folder = open_handle(DocumentPath(place.anchor, place.steps[:-1], ""))
-        try:
+        with _opened(place.folder) as folder:
             _require_digest(place, digest, largest)
             part = _part_name(place)
             os.rename(place.steps[-1], part, src_dir_fd=folder, dst_dir_fd=folder)
-            if (
-                _digest_file(DocumentPath(place.anchor, (*place.steps[:-1], part), part)) != digest
-            ):  # it was saved in between
+            if _digest_file(place.folder.below(part)) != digest:  # it was saved in between
                 # and again since: that is newer
                 with suppress(FileExistsError):
                     os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
@@ -497,8 +487,6 @@ def remove_file(place: DocumentPath, digest: bytes, largest: int = LARGEST_FILE)
                 raise Unreadable(CHANGED_MEANWHILE)
             os.unlink(part, dir_fd=folder)
             os.fsync(folder)
-        finally:
-            os.close(folder)
     except OSError as error:
         raise Unreadable(why_unreadable(error)) from None
 
@@ -517,9 +505,8 @@ def _require_digest(place: DocumentPath, digest: bytes, largest: int) -> None:
 @contextmanager
 def _write_beside(place: DocumentPath, raw: bytes, mode: int) -> Iterator[tuple[str, int]]:
     """Write a new file beside `place`; yield its name and a handle on its folder. It is deleted after an error."""
-    folder = open_handle(DocumentPath(place.anchor, place.steps[:-1], ""))
     part = _part_name(place)
-    try:
+    with _opened(place.folder) as folder:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
         handle = os.open(part, flags, 0o600, dir_fd=folder)
         try:
@@ -532,5 +519,3 @@ def _write_beside(place: DocumentPath, raw: bytes, mode: int) -> Iterator[tuple[
         except BaseException:
             os.unlink(part, dir_fd=folder)
             raise
-    finally:
-        os.close(folder)
