@@ -33,7 +33,7 @@ from store.documents.files import (
     log_folders,
     read_document_bytes,
 )
-from store.documents.sections import blank_section, section_name
+from store.documents.sections import blank_section, list_synced_paths, section_name
 from store.redaction.allowlist import is_allowed_value
 from store.redaction.redactor import find_secrets
 from store.text.display import format_count
@@ -655,9 +655,7 @@ def _ignore_progress(done: int, total: int) -> None:
 
 def find_roots(database: Database, location: Location, config: Config) -> DocumentRoots:
     """Return where the documents of a memory lie: what is synced, and every folder that logs were written to, too."""
-    return document_roots(
-        location, config, database.column("SELECT path FROM synced_files"), log_folders(database)
-    )
+    return document_roots(location, config, list_synced_paths(database), log_folders(database))
 
 
 class Documents:

@@ -178,6 +178,11 @@ def digest_own_line(name: str, text: str) -> str:
     ).hexdigest()
 
 
+def list_synced_paths(database: Database) -> list[str]:
+    """Return the paths of the files that are kept in sync."""
+    return database.column("SELECT path FROM synced_files")
+
+
 def accepted_digests(database: Database, path: str) -> frozenset[str]:
     """Return the digests of the lines that a person accepted of a file; none where it is not kept in sync."""
     row = database.value("SELECT own FROM synced_files WHERE path = ?", (path,))

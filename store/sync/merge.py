@@ -325,7 +325,7 @@ class GitChanges:
     head: str = ""
     added: frozenset[bytes] = frozenset()
     gone: frozenset[int] = frozenset()
-    known: Mapping[int, frozenset[bytes]] = field(default_factory=dict)
+    known: Mapping[int, set[bytes]] = field(default_factory=dict)
     whole: bool = False
     clean: bool = False
     key: bytes = b""
@@ -344,7 +344,7 @@ class GitChanges:
 
     def has_brought_back(self, fact: int, text: bytes) -> bool:
         """Return whether git brought back a text that the line of this fact had here before."""
-        return self.any and text in self.known.get(fact, frozenset())
+        return self.any and text in self.known.get(fact, ())
 
 
 def git_activity(path: str) -> str:
@@ -363,7 +363,7 @@ def checked_out_commit(path: str) -> str:
 
 
 def read_git_changes(
-    path: str, raw: bytes, before: str, after: int, name: str, key: bytes, known: Mapping[int, frozenset[bytes]]
+    path: str, raw: bytes, before: str, after: int, name: str, key: bytes, known: Mapping[int, set[bytes]]
 ) -> GitChanges:
     """Return what git brought into the file at `path`, whose content is `raw`, since the commit `before` was checked
     out and the file was written last, at `after` (in seconds): git may have come back to that commit, or was not there

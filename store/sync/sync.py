@@ -1,9 +1,11 @@
 """`Sync`: keep files and the memory saying the same. A file is kept so once a person asked for it."""
 
+from __future__ import annotations
+
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -53,7 +55,6 @@ from store.sync.merge import (
     LineChange,
     LineMerge,
     MergePlan,
-    SectionContent,
     SectionLine,
     checked_out_commit,
     digest_section_line,
@@ -61,21 +62,6 @@ from store.sync.merge import (
     git_activity,
     parse_section,
     read_git_changes,
-)
-from store.sync.synced_files import (
-    SyncedFile,
-    find_synced_file,
-    is_newest_version,
-    list_synced_files,
-    note_section_version,
-    note_seen_lines,
-    read_known_digests,
-    read_line_digests,
-    read_pending_states,
-    read_waiting_texts,
-    settle_changes,
-    start_syncing,
-    stop_syncing,
 )
 from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.words import count_tokens
@@ -140,12 +126,12 @@ class AppliedLines:
     """What one step changed: `added` facts, `corrected` as (old, new), `forgotten` and `moved` ones; new `proposed`
     proposals; and what could not be taken, each with its line and the reason."""
 
-    added: list[int] = field(init=False, default_factory=list)
-    corrected: list[tuple[int, int]] = field(init=False, default_factory=list)
-    forgotten: list[int] = field(init=False, default_factory=list)
-    moved: list[int] = field(init=False, default_factory=list)
-    proposed: list[int] = field(init=False, default_factory=list)
-    left: list[tuple[int, str]] = field(init=False, default_factory=list)
+    added: list[int] = field(default_factory=list)
+    corrected: list[tuple[int, int]] = field(default_factory=list)
+    forgotten: list[int] = field(default_factory=list)
+    moved: list[int] = field(default_factory=list)
+    proposed: list[int] = field(default_factory=list)
+    left: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
@@ -178,12 +164,7 @@ class LineApply:
 
     def apply_changes(self, changes: Sequence[LineChange], digests: dict[SectionLine, bytes]) -> AppliedLines:
         """Apply all changes; one that is refused stays in the file as it is."""
-        apply_by_verb = {
-            "add": self._add,
-            "correct": self._correct,
-            "forget": self._forget,
-            "move": self._move,
-        }
+        apply_by_verb = {"add": self._add, "correct": self._correct, "forget": self._forget, "move": self._move}
         for change in changes:
             try:
                 if change.why:
@@ -279,6 +260,7 @@ class LineApply:
 # A section carries its version, and what each version said is recorded before it is written: a run that is killed
 # anywhere is repeated by the next, to the same end.
 
+KEPT_VERSIONS = 200  # versions of a section whose lines are known
 NEW_FILE_TEXT = "# Memory\n\n"
 # a file that was changed so short ago may change again without its time telling
 FRESH_FILE_NS = 50_000_000
@@ -287,32 +269,6 @@ NOTHING_CHANGED = "Nothing was changed."
 
 class ChangedMeanwhile(Exception):
     """The file or the memory was changed since it was read: nothing was written."""
-
-
-class SyncMemory(NamedTuple):
-    """The memory of a run: its synced files are below the folder `base`; `personal` is whether it is a person's own, of
-    no project."""
-
-    database: Database
-    inbox: Inbox
-    base: str
-    personal: bool
-    config: Callable[[], Config]
-
-    def path_of_file(self, name: str) -> DocumentPath:
-        """Return the place of a file that can be kept in sync. Raise InvalidInput for one that is not a Markdown file
-        inside of the project's folder."""
-        steps = tuple(name.split("/"))
-        plain = not any(step in ("", ".", "..") or is_hidden(step) or "\0" in step for step in steps)
-        if not plain or not steps[-1].lower().endswith(MARKDOWN_SUFFIX):
-            raise InvalidInput(
-                "Only a Markdown file inside of the project can be kept in sync.",
-                "Name one as in MEMORY.md, CLAUDE.md or docs/notes.md.",
-            )
-        return DocumentPath(self.base, steps, name)
-
-    def today(self) -> str:
-        return self.database.clock()[:10]
 
 
 @dataclass(slots=True)
@@ -403,12 +359,63 @@ def _cite_facts(numbers: Sequence[int]) -> str:
     return " ".join(cite("fact", number) for number in numbers[:5]) + more
 
 
+_FILE_COLUMNS = "id, path, version, digest, modified_ns, size, inode, step, day, head, own, problem"
+
+
+class SyncedFile(NamedTuple):
+    """A file that a person asked to keep in sync; the columns of `synced_files`."""
+
+    id: int
+    path: str
+    version: int
+    digest: bytes
+    modified_ns: int
+    size: int
+    inode: int
+    step: int
+    day: str
+    head: str
+    own: str
+    problem: str
+
+    @property
+    def stamp(self) -> FileStamp:
+        """What `read_file_stamp` returned when it was read or written last."""
+        return self.modified_ns, self.size, self.inode
+
+
+def note_section_version(write: Transaction, file: int, version: int, lines: Mapping[int, bytes]) -> None:
+    """Record the lines of the newest version of a section, with what changed since the one before."""
+    sql = "SELECT fact, first, digest FROM synced_lines WHERE file = ? AND last IS NULL"
+    same = set()
+    for fact, first, digest in list(write.rows(sql, (file,))):
+        row = (file, fact, first)
+        if lines.get(fact) == digest:
+            same.add(fact)
+        elif first >= version:
+            write.execute("DELETE FROM synced_lines WHERE file = ? AND fact = ? AND first = ? AND seen = 0", row)
+        else:
+            write.execute(
+                "UPDATE synced_lines SET last = ? WHERE file = ? AND fact = ? AND first = ? AND seen = 0",
+                (version - 1, *row),
+            )
+    for fact, digest in lines.items():
+        if fact not in same:
+            write.execute(
+                "INSERT INTO synced_lines(file, fact, first, seen, last, digest) VALUES (?, ?, ?, 0, NULL, ?)",
+                (file, fact, version, digest),
+            )
+    for table in ("synced_lines", "synced_proposals"):
+        write.execute(f"DELETE FROM {table} WHERE file = ? AND last < ?", (file, version - KEPT_VERSIONS))
+    write.execute("UPDATE synced_files SET version = ? WHERE id = ?", (version, file))
+
+
 class FileRun:
-    """One run on one file."""
+    """One run on one file, with the facts, the lines and the plan that its steps work on."""
 
     def __init__(
         self,
-        memory: SyncMemory,
+        sync: Sync,
         file: SyncedFile,
         actor: str = FILE_ORIGIN,
         asked: bool = True,
@@ -419,16 +426,17 @@ class FileRun:
         """Without `asked` a file or a section that is not there is left so. `instead` is what an editor of ours made of
         the file, which is `expected` on the disk: it is merged, with what it was made of, `since`, as the base, and
         written in the place of what is there."""
-        self._memory = memory
-        self._database = memory.database
+        self._sync = sync
+        self._database = sync.database
         self._file = file
         self._actor = actor
         self._asked = asked
         self._instead = instead
         self._expected = expected
         self._since = since
-        self._place = memory.path_of_file(file.path)
+        self._place = sync.path_of_file(file.path)
         self._name = section_name(self._database)
+        self._digest_key = self._database.get_meta("identity").encode()
         self._report = SyncReport(file.path, from_file=actor == FILE_ORIGIN)
 
     def sync_file(self) -> SyncReport:
@@ -442,30 +450,17 @@ class FileRun:
                 f"git is in the middle of {doing}: {self._file.path} is left alone until that is over.",
                 f"Finish it, then sync again. {NOTHING_CHANGED}",
             )
-        file, content = self._parse_file(raw or b"")
-        self._version = file.version
-        if self._since is not None:
-            since = parse_section(self._since.lines, self._since.first)
-            base = {
-                item.fact: digest_section_line(self._digest_key, item.text)
-                for item in since.items
-                if item.fact is not None
-            }
-            known = True
-        else:
-            base, known = read_line_digests(self._database, self._file, file.version)
-        if file.version is None and self._file.version and not self._asked:
-            raise NotFound(
-                f"{self._file.path} has no section of this memory any more; nothing was forgotten.",
-                f"`memoranda sync {self._file.path}` writes it again, with --off it is left alone.",
-            )
-        came = self._read_git_changes(raw or b"")
-        plan, facts = self._make_plan(content, base, known and file.version is not None, came)
-        if plan.changes:
-            self._apply_plan(plan, facts, file)
-            plan, facts = self._make_plan(content, base, known and file.version is not None, came)
-        new = self._write_section(disk, raw, file, content, plan, facts, base, came)
-        self._note_state(new, stamp if new == disk else self._stamp_written(new), came)
+        self._parse_file(raw or b"")
+        self._read_base()
+        if self._section.version is None and self._file.version and not self._asked:
+            raise self._missing_error("has no section of this memory any more")
+        self._came = self._read_git_changes(raw or b"")
+        self._make_plan()
+        if self._plan.changes:
+            self._apply_plan()
+            self._make_plan()
+        new = self._write_section(disk, raw)
+        self._note_state(new, stamp if new == disk else self._stamp_written(new))
         return self._report
 
     # read
@@ -481,40 +476,73 @@ class FileRun:
         except FileNotFoundError:
             if self._asked or not self._file.version:
                 return None, NO_FILE_STAMP
-            raise NotFound(
-                f"{self._file.path} was deleted; nothing was forgotten.",
-                f"`memoranda sync {self._file.path}` writes it again, with --off it is left alone.",
-            ) from None
+            raise self._missing_error("was deleted") from None
         except Unreadable as error:
             raise self._name_file(error) from None
 
-    def _parse_file(self, raw: bytes) -> tuple[SectionFile, SectionContent]:
-        """Return the file in parts, and what its section holds. Raise InvalidInput or Conflict."""
+    def _missing_error(self, what: str) -> NotFound:
+        """Return that the file, or its section, is gone, which changes nothing."""
+        return NotFound(
+            f"{self._file.path} {what}; nothing was forgotten.",
+            f"`memoranda sync {self._file.path}` writes it again, with --off it is left alone.",
+        )
+
+    def _parse_file(self, raw: bytes) -> None:
+        """Read the file in parts, and what its section holds. Raise InvalidInput or Conflict."""
         try:
-            file = parse_section_file(raw, self._name)
+            self._section = parse_section_file(raw, self._name)
         except MemorandaError as error:
             raise self._name_file(error) from None
-        domains = (
-            FILE_DOMAINS if self._memory.personal else tuple(one for one in FILE_DOMAINS if one != "personal")
-        )
-        content = parse_section(file.lines, file.first, domains)
-        if len(content.items) > MOST_FILE_FACTS:
+        domains = [one for one in FILE_DOMAINS if self._sync.personal or one != "personal"]
+        self._content = parse_section(self._section.lines, self._section.first, domains)
+        if len(self._content.items) > MOST_FILE_FACTS:
             raise InvalidInput(
-                f"The section of {self._file.path} has {len(content.items):,} "
+                f"The section of {self._file.path} has {len(self._content.items):,} "
                 f"lines, and at most {MOST_FILE_FACTS:,} are synced.",
                 f"Move some to a file in memory/. {NOTHING_CHANGED}",
             )
-        return file, content
 
     def _name_file(self, error: MemorandaError) -> MemorandaError:
         """Return an error that names the file."""
         said = f"{self._file.path}: {error.message[:1].lower()}{error.message[1:]}".rstrip(".")
         return type(error)(f"{said}.", error.next)
 
+    def _read_base(self) -> None:
+        """Read the digest of each line of the file's version, and whether a line that is missing was deleted: not
+        where that version is unknown."""
+        version = self._section.version
+        if self._since is None:
+            known = (
+                version is not None and max(0, self._file.version - KEPT_VERSIONS) < version <= self._file.version
+            )
+            self._base = self._read_line_digests(version if known else None)
+        else:
+            known = version is not None
+            since = parse_section(self._since.lines, self._since.first).items
+            lines = ((item.fact, digest_section_line(self._digest_key, item.text)) for item in since)
+            self._base = {fact: digest for fact, digest in lines if fact is not None}
+        self._deletes = known
+
+    def _read_line_digests(self, version: int | None = None) -> dict[int, bytes]:
+        """Return the digest of each line of a version of the section, else of the newest, by the fact that it
+        cites."""
+        rows = self._database.rows(
+            "SELECT fact, digest FROM synced_lines WHERE file = ?1 AND first <= ?2 AND coalesce(last, ?2) >= ?2"
+            " ORDER BY seen",
+            (self._file.id, self._file.version if version is None else version),
+        )
+        return dict(rows)
+
     def _read_git_changes(self, raw: bytes) -> GitChanges:
         """Return what git brought into the file."""
         if self._actor == PERSON_ORIGIN or sha256(raw).digest() == self._file.digest:
             return GitChanges(checked_out_commit(self._place.path))
+        # all that the line of each fact ever said here, as far as it is known
+        known: dict[int, set[bytes]] = {}
+        for fact, digest in self._database.rows(
+            "SELECT fact, digest FROM synced_lines WHERE file = ?", (self._file.id,)
+        ):
+            known.setdefault(fact, set()).add(digest)
         return read_git_changes(
             self._place.path,
             raw,
@@ -522,82 +550,86 @@ class FileRun:
             self._file.modified_ns // 1_000_000_000,
             self._name,
             self._digest_key,
-            read_known_digests(self._database, self._file),
+            known,
         )
-
-    @property
-    def _digest_key(self) -> bytes:
-        """The key of the digests of lines."""
-        return self._database.get_meta("identity").encode()
 
     # merge
 
-    def _make_plan(
-        self, content: SectionContent, base: dict[int, bytes], deletes: bool, came: GitChanges
-    ) -> tuple[MergePlan, FileFacts]:
-        """Return what a merge of the section does, and the facts that it compares."""
-        cited = [item.fact for item in content.items if item.fact is not None]
-        self._planned = self._memory.database.newest_step()
-        newest, _ = read_line_digests(self._database, self._file, self._file.version)
-        facts = FileFacts(self._database, self._memory.personal, [*base, *newest, *cited])
-        review = bool(self._memory.config()["sync.review"]) and self._actor != PERSON_ORIGIN
-        self._pending = read_pending_states(self._database, self._file, self._version)
-        asked = read_waiting_texts(self._database, self._file)
-        return LineMerge(facts, base, deletes, self._pending, asked, came, review).make_plan(
-            content.items, newest
-        ), facts
+    def _make_plan(self) -> None:
+        """Make the plan of a merge of the section, and read the facts that it compares."""
+        items, version = self._content.items, self._section.version
+        self._planned = self._database.newest_step()
+        newest = self._read_line_digests()
+        cited = [item.fact for item in items if item.fact is not None]
+        self._facts = FileFacts(self._database, self._sync.personal, [*self._base, *newest, *cited])
+        review = bool(self._sync.config()["sync.review"]) and self._actor != PERSON_ORIGIN
+        # the state of the proposal that each changed line made, by (number cited, digest), as it counts for a file of
+        # this version: what was decided since is in a newer one. One that was erased or undone counts as rejected
+        pending = self._database.rows(
+            "SELECT s.fact, s.digest, coalesce(p.state, 'rejected') FROM synced_proposals AS s"
+            " LEFT JOIN proposals AS p ON p.id = s.proposal WHERE s.file = ?1 AND (s.last IS NULL OR s.last >= ?2)",
+            (self._file.id, self._file.version if version is None else version),
+        )
+        self._pending = {(fact, digest): state for fact, digest, state in pending}
+        # the text of the newest proposal that waits for the line of each fact
+        asked = self._database.rows(
+            "SELECT s.fact, p.text FROM synced_proposals AS s JOIN proposals AS p ON p.id = s.proposal"
+            " WHERE s.file = ? AND s.fact > 0 AND s.last IS NULL AND p.state = 'waiting' ORDER BY p.id",
+            (self._file.id,),
+        )
+        merge = LineMerge(self._facts, self._base, self._deletes, self._pending, dict(asked), self._came, review)
+        self._plan: MergePlan = merge.make_plan(items, newest)
 
-    def _apply_plan(self, plan: MergePlan, facts: FileFacts, file: SectionFile) -> None:
-        """Write the changes of a plan to the memory, as one step. Raise ChangedMeanwhile."""
-        digests = {item: facts.text_digest(item.text) for one in plan.changes if (item := one.line) is not None}
+    def _apply_plan(self) -> None:
+        """Write the changes of the plan to the memory, as one step. Raise ChangedMeanwhile."""
+        plan, version = self._plan, self._section.version
+        digests = {
+            item: self._facts.text_digest(item.text) for one in plan.changes if (item := one.line) is not None
+        }
         with self._database.write(self._actor, "sync") as write:
-            if self._memory.database.newest_step() != self._planned:
+            if self._database.newest_step() != self._planned:
                 raise ChangedMeanwhile
             if sum(not one.why for one in plan.changes) > MANY_RECORDS:
                 insert_checkpoint(write, f"before: sync {self._file.path}"[:200], "person")
-            work = LineApply(write, self._memory.inbox, self._file.id, self._file.path)
+            work = LineApply(write, self._sync.inbox, self._file.id, self._file.path)
             self._report.applied = work.apply_changes(plan.changes, digests)
-            if file.version is not None:
+            if version is not None:
                 taken = {one.cited for one in plan.taken_changes("correct")}
-                seen = {fact: digest for fact, digest in plan.seen.items() if fact in taken}
-                note_seen_lines(write, self._file, file.version, seen)
+                # what lines said that was taken: an editor that still shows them may save them again
+                for fact in filter(taken.__contains__, plan.seen):
+                    write.execute(
+                        "INSERT OR REPLACE INTO synced_lines(file, fact, first, seen, last, digest)"
+                        " VALUES (?, ?, ?, 1, ?, ?)",
+                        (self._file.id, fact, version, version, plan.seen[fact]),
+                    )
         self._report.step = write.seq
 
     # write
 
-    def _write_section(
-        self,
-        disk: bytes | None,
-        raw: bytes | None,
-        file: SectionFile,
-        content: SectionContent,
-        plan: MergePlan,
-        facts: FileFacts,
-        base: dict[int, bytes],
-        came: GitChanges,
-    ) -> bytes:
+    def _write_section(self, disk: bytes | None, raw: bytes | None) -> bytes:
         """Write the section where it changed; return the content of the file afterwards."""
-        report = self._report
-        lines = format_section(self._section_item(row) for row in plan.rows)
-        same = file.version == self._file.version and list(file.lines) == lines and not content.others
+        report, file, others, rows = self._report, self._section, self._content.others, self._plan.rows
+        lines = format_section(self._section_item(row) for row in rows)
+        same = file.version == self._file.version and list(file.lines) == lines and not others
         version = self._file.version if same else max(self._file.version, file.version or 0) + 1
-        report.facts = sum(isinstance(row, FileFact) for row in plan.rows)
-        report.waiting = len(plan.rows) - report.facts
-        report.too_many = facts.too_many
+        now = {row.id: self._facts.fact_digest(row) for row in rows if isinstance(row, FileFact)}
+        report.facts = len(now)
+        report.waiting = len(rows) - report.facts
+        report.too_many = self._facts.too_many
         new = raw or b""
-        if not self._leaves_file(came):
-            now = {row.id: facts.fact_digest(row) for row in plan.rows if isinstance(row, FileFact)}
-            now |= {number: base[number] for number in plan.held if number in base}
-            if not same or now != base:
+        if not self._leaves_file:
+            now |= {number: self._base[number] for number in self._plan.held if number in self._base}
+            if not same or now != self._base:
                 with self._database.write(FILE_ORIGIN, "sync") as write:
-                    if not is_newest_version(write, self._file):
+                    newest = write.first("SELECT version FROM synced_files WHERE id = ?", (self._file.id,))
+                    if newest != self._file.version:
                         # another run wrote a version since
                         raise ChangedMeanwhile
-                    note_section_version(write, self._file, version, now)
+                    note_section_version(write, self._file.id, version, now)
             if not same:
-                report.others = sum(bool(line.strip()) for line in content.others)
+                report.others = sum(bool(line.strip()) for line in others)
                 start = file.with_text(NEW_FILE_TEXT, "") if raw is None else file
-                new = start.with_section(self._name, version, lines, content.others).encode()
+                new = start.with_section(self._name, version, lines, others).encode()
             if disk is None or new != disk:
                 self._write_file(disk, new)
                 report.written, report.created = True, disk is None
@@ -612,30 +644,36 @@ class FileRun:
             return NO_FILE_STAMP
         return stamp_of_status(status) if now == new else NO_FILE_STAMP
 
-    def _note_state(self, new: bytes, stamp: FileStamp, came: GitChanges) -> None:
+    def _note_state(self, new: bytes, stamp: FileStamp) -> None:
         """Note up to what the file and the memory agree; decided changes are in the file as they were decided."""
-        values = (sha256(new).digest(), *stamp, self._planned, self._memory.today(), came.head, "")
+        values = (sha256(new).digest(), *stamp, self._planned, self._sync.today(), self._came.head, "")
         was = self._file
         decided = (
             []
-            if self._leaves_file(came)
+            if self._leaves_file
             else [change for change, state in self._pending.items() if state != WAITING_STATE]
         )
         own = self._report.created
         if decided or own or values != (was.digest, *was.stamp, was.step, was.day, was.head, was.problem):
             with self._database.write(FILE_ORIGIN, "sync") as write:
-                settle_changes(write, self._file, decided)
+                for fact, digest in decided:  # versions newer than the file's have the outcome
+                    write.execute(
+                        "UPDATE synced_proposals SET last = ?"
+                        " WHERE file = ? AND fact = ? AND digest = ? AND last IS NULL",
+                        (was.version, was.id, fact, digest),
+                    )
                 if own:
-                    accept_lines(write, self._file.path, [NEW_FILE_TEXT.strip()])
+                    accept_lines(write, was.path, [NEW_FILE_TEXT.strip()])
                 write.execute(
                     "UPDATE synced_files SET digest = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?,"
                     " head = ?, problem = ? WHERE id = ?",
-                    (*values[:5], *map(Verbatim, values[5:]), self._file.id),
+                    (*values[:5], *map(Verbatim, values[5:]), was.id),
                 )
 
-    def _leaves_file(self, came: GitChanges) -> bool:
-        """Return whether the file is not written: a checkout stays clean until there is more to write."""
-        return not self._asked and came.any and came.clean
+    @property
+    def _leaves_file(self) -> bool:
+        """Whether the file is not written: a checkout stays clean until there is more to write."""
+        return not self._asked and self._came.any and self._came.clean
 
     def _section_item(self, row: FileFact | SectionLine) -> tuple[str, str, int | None]:
         """Return a row of a plan as an item of the section: (domain, text, fact)."""
@@ -647,7 +685,7 @@ class FileRun:
         """Write the file, which must still be what was read. Raise Unreadable or Changed."""
         try:
             if raw is None:
-                create_file(self._place, new, 0o600 if self._memory.personal else 0o644)
+                create_file(self._place, new, 0o600 if self._sync.personal else 0o644)
             else:
                 replace_file(self._place, sha256(raw).digest(), new)
         except Unreadable as error:
@@ -670,42 +708,56 @@ SYNC_TRIES = 4
 
 
 class Sync:
-    """The synced files of one memory."""
+    """The synced files of one memory. They are below the folder `base`; `personal` is whether the memory is a person's
+    own, of no project."""
 
     def __init__(self, database: Database, inbox: Inbox, location: Location, config: Callable[[], Config]) -> None:
-        base = os.path.abspath(location.project or os.path.dirname(location.path))
-        self._database = database
-        self._inbox = inbox
-        self._memory = SyncMemory(database, inbox, base, location.project is None, config)
+        self.database = database
+        self.inbox = inbox
+        self.base = os.path.abspath(location.project or os.path.dirname(location.path))
+        self.personal = location.project is None
+        self.config = config
 
     def files(self) -> list[SyncedFile]:
-        """List the files that are kept in sync."""
-        return list_synced_files(self._database)
+        """List the files that are kept in sync, by path."""
+        rows = self.database.rows(f"SELECT {_FILE_COLUMNS} FROM synced_files ORDER BY path")
+        return [SyncedFile(*row) for row in rows]
 
     def path_of_file(self, name: str = MEMORY_FILE) -> DocumentPath:
         """Return the place of a file that can be kept in sync. Raise InvalidInput for one that is not a Markdown file
         inside of the project's folder."""
-        return self._memory.path_of_file(name)
+        steps = tuple(name.split("/"))
+        plain = not any(step in ("", ".", "..") or is_hidden(step) or "\0" in step for step in steps)
+        if not plain or not steps[-1].lower().endswith(MARKDOWN_SUFFIX):
+            raise InvalidInput(
+                "Only a Markdown file inside of the project can be kept in sync.",
+                "Name one as in MEMORY.md, CLAUDE.md or docs/notes.md.",
+            )
+        return DocumentPath(self.base, steps, name)
+
+    def today(self) -> str:
+        """Return the day that it is, in UTC."""
+        return self.database.clock()[:10]
 
     def start_file(self, name: str = MEMORY_FILE) -> None:
         """Keep a file in sync from now on. Raise InvalidInput."""
         self.path_of_file(name)
-        if find_synced_file(self._database, name) is None:
-            with self._database.write(PERSON_ORIGIN, "sync") as write:
-                start_syncing(write, name)
+        if self._find_synced(name) is None:
+            with self.database.write(PERSON_ORIGIN, "sync") as write:
+                write.execute("INSERT OR IGNORE INTO synced_files(path, version) VALUES (?, 0)", (Verbatim(name),))
 
     def stop_file(self, name: str) -> None:
         """Keep a file in sync no longer; it stays as it is. Raise NotFound."""
         self._require_synced(name)
-        with self._database.write(PERSON_ORIGIN, "sync") as write:
-            stop_syncing(write, name)
+        with self.database.write(PERSON_ORIGIN, "sync") as write:
+            write.execute("DELETE FROM synced_files WHERE path = ?", (Verbatim(name),))
 
     def list_due(self) -> list[str]:
         """List the files that changed, or whose memory did, since they were looked at: a look at each file, and one row
         of history."""
-        if self._database.read_only or not (files := self.files()):
+        if self.database.read_only or not (files := self.files()):
             return []
-        step, day = self._memory.database.newest_step(), self._memory.today()
+        step, day = self.database.newest_step(), self.today()
         return [
             file.path
             for file in files
@@ -733,10 +785,10 @@ class Sync:
         Raise NotFound (not kept in sync), InvalidInput, Conflict, Unreadable: nothing was changed, or, where only the
         file could not be written, the next run goes on.
         """
-        self._database.refuse_unwritable()
+        self.database.refuse_unwritable()
         for _ in range(SYNC_TRIES):
             try:
-                return FileRun(self._memory, self._require_synced(name), asked=asked).sync_file()
+                return FileRun(self, self._require_synced(name), asked=asked).sync_file()
             except ChangedMeanwhile:
                 continue
         raise Conflict(f"{name} is being changed by another program.", "Nothing was lost: sync it again.")
@@ -745,8 +797,8 @@ class Sync:
         """Take what a person made of a file in an editor of ours, `after`, where it was `before`, as their own word;
         the text outside of the section that they wrote is accepted. Where the file was changed meanwhile both are
         merged. Raise Conflict where both changed the text outside of the section: nothing of it was taken then."""
-        self._database.refuse_unwritable()
-        section = section_name(self._database)
+        self.database.refuse_unwritable()
+        section = section_name(self.database)
         old, new = parse_section_file(before, section), parse_section_file(after, section)
         for _ in range(SYNC_TRIES):
             now = self.read_content(name)
@@ -762,7 +814,7 @@ class Sync:
             merged = new.with_text(*outside).to_bytes(section)
             try:
                 report = FileRun(
-                    self._memory,
+                    self,
                     self._require_synced(name),
                     PERSON_ORIGIN,
                     instead=merged,
@@ -781,7 +833,7 @@ class Sync:
     def parse_file(self, name: str = MEMORY_FILE) -> SectionFile:
         """Return a synced file as it is on the disk. Raise NotFound and what its reading raises."""
         self._require_synced(name)
-        return parse_section_file(self.read_content(name), section_name(self._database))
+        return parse_section_file(self.read_content(name), section_name(self.database))
 
     def size_advice(self, report: SyncReport) -> list[str]:
         """Return what could move out of a synced file that is too large to be loaded at each start, in lines."""
@@ -803,14 +855,14 @@ class Sync:
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to
         confirm them, and of MEMORY.md, of which agents are sent them, the lines outside of its section."""
-        rows = self._database.column(
+        rows = self.database.column(
             "SELECT p.id FROM proposals AS p JOIN synced_lines AS l ON l.fact = p.target"
             " WHERE l.file = ? AND l.last IS NULL AND p.state = 'waiting' AND p.kind = 'confirm' AND p.origin = ?"
             " ORDER BY p.id",
             (self._require_synced(name).id, FILE_ORIGIN),
         )
         others = self._own_lines(name)[1] if name == MEMORY_FILE else []
-        return self._inbox.get_many(rows), [line for _, line in others]
+        return self.inbox.get_many(rows), [line for _, line in others]
 
     def accept(self, name: str, proposals: Sequence[int], lines: Sequence[str]) -> int | None:
         """Accept these of a file's proposals, as one step of history, and these lines outside of its section; return
@@ -818,16 +870,16 @@ class Sync:
         yes, _ = self._own_lines(name)
         step = None
         if proposals:
-            self._inbox.decide([InboxChoice(number, "accept") for number in proposals])
-            step = self._database.last_step
-        with self._database.write(PERSON_ORIGIN, "sync") as write:
+            self.inbox.decide([InboxChoice(number, "accept") for number in proposals])
+            step = self.database.last_step
+        with self.database.write(PERSON_ORIGIN, "sync") as write:
             accept_lines(write, name, [*(line for _, line in yes), *lines])
         return step
 
     def _own_lines(self, name: str) -> tuple[list[NumberedLine], list[NumberedLine]]:
         """Return the accepted lines outside of a file's section, and the others."""
-        accepted = accepted_digests(self._database, name)
-        return split_accepted(section_name(self._database), self.parse_file(name), accepted)
+        accepted = accepted_digests(self.database, name)
+        return split_accepted(section_name(self.database), self.parse_file(name), accepted)
 
     def read_content(self, name: str) -> bytes:
         """Return what a file that can be synced says now. Raise NotFound or Unreadable."""
@@ -836,21 +888,26 @@ class Sync:
         except FileNotFoundError:
             raise NotFound(f"There is no {name}.", f"`memoranda sync {name}` writes it.") from None
 
+    def _find_synced(self, path: str) -> SyncedFile | None:
+        """Return a file that is kept in sync, by its path; None if it is not."""
+        row = self.database.row(f"SELECT {_FILE_COLUMNS} FROM synced_files WHERE path = ?", (path,))
+        return None if row is None else SyncedFile(*row)
+
     def _require_synced(self, name: str) -> SyncedFile:
         """Return a file that is kept in sync. Raise NotFound."""
-        file = find_synced_file(self._database, name)
+        file = self._find_synced(name)
         if file is None:
             raise NotFound(f"{name} is not kept in sync.", f"`memoranda sync {name}` begins it.")
         return file
 
     def _note_problem(self, name: str, error: MemorandaError) -> None:
-        file = find_synced_file(self._database, name)
+        file = self._find_synced(name)
         if file is None:
             return
         stamp = read_file_stamp(self.path_of_file(name).path)
-        with self._database.write(FILE_ORIGIN, "sync") as write:
+        with self.database.write(FILE_ORIGIN, "sync") as write:
             write.execute(
                 "UPDATE synced_files SET problem = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?"
                 " WHERE id = ?",
-                (str(error), *stamp, self._memory.database.newest_step(), Verbatim(self._memory.today()), file.id),
+                (str(error), *stamp, self.database.newest_step(), Verbatim(self.today()), file.id),
             )

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from store.base.errors import MemorandaError
 from store.base.runtime import is_part_disabled
+from store.documents.sections import list_synced_paths
 from store.embedding.vectors import Vectors
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
-from store.sync.synced_files import list_synced_files
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import (
     finish_pending_purge,
@@ -55,7 +55,7 @@ def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell) -> None:
         _catch_up_with_git(memory, cwd, late, tell)
     with _report_failure(tell, "A file could not be synced"):
         # those that a person keeps so, if they or the memory changed; without any this reads one row
-        for report in memory.sync.sync_due(late) if list_synced_files(memory.database) else ():
+        for report in memory.sync.sync_due(late) if list_synced_paths(memory.database) else ():
             tell(report.describe())
     with _report_failure(tell, "The documents could not be read"):
         read = memory.documents.update_index(cancelled=late)

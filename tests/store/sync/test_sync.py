@@ -15,7 +15,7 @@ from store.config.configuration import user_settings_path, write_setting
 from store.context.selection import find_accepted_ids
 from store.documents.files import Unreadable
 from store.memory import Memory
-from store.sync import sync, synced_files
+from store.sync import sync
 
 Remembered = Callable[[int], list[str]]
 
@@ -566,7 +566,7 @@ def test_a_version_of_another_run_is_not_written_twice(notebook: Notebook, monke
         with Memory.open(notebook.memory.database.path, "app", notebook.memory.database.clock) as other:
             [file] = other.sync.files()
             with other.database.write(FILE_ORIGIN, "sync") as write:
-                synced_files.note_section_version(write, file, 2, {1: b"another text"})
+                sync.note_section_version(write, file.id, 2, {1: b"another text"})
         return real(items)
 
     monkeypatch.setattr(sync, "format_section", meanwhile)
