@@ -8,6 +8,7 @@ from typing import NamedTuple
 from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.location import checkout_root
+from store.base.models import select_fields
 from store.base.runtime import NO_FILE_STAMP, stamp_of_status
 from store.base.vocabulary import EVIDENCE_STATES, PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database, Transaction
@@ -24,13 +25,16 @@ from store.evidence.items import (
     EvidenceItem,
     EvidenceLook,
     ProjectSources,
+    allow_run,
     bind_item,
+    disallow_run,
     is_plain_path,
+    is_run_allowed,
     look_at_items,
     parse_item,
     parse_typed_item,
+    run_item,
 )
-from store.evidence.running import allow_run, disallow_run, is_run_allowed, run_item
 from store.git.repository import refs_fingerprint
 
 EVIDENCE_TABLES = {"fact": "facts", "decision": "decisions"}
@@ -55,14 +59,9 @@ class BoundEvidence(NamedTuple):
     at: str = ""
     says: str = ""
 
-    def as_dict(self) -> dict[str, str]:
-        found = {
-            "citation": self.citation,
-            "type": self.item.type,
-            "target": self.item.typed_form,
-            "state": self.state,
-        }
-        return {**found, "place": self.place, "at": self.at, "says": self.says}
+    def as_dict(self) -> dict[str, object]:
+        what = {"citation": self.citation, "type": self.item.type, "target": self.item.typed_form}
+        return {**what, **select_fields(self, "state", "place", "at", "says")}
 
 
 class Evidence:
@@ -129,10 +128,7 @@ class Evidence:
         gone = [] if texts else [one.item for one in had]
         for text in texts:
             item = parse_typed_item(text)
-            names = {
-                text,
-                (item if item.type in (COMMIT_ITEM, *RUN_TYPES) else self._item_below(item, cwd)).typed_form,
-            }
+            names = {text, self._item_below(item, cwd).typed_form}
             found = [one.item for one in had if one.item.typed_form in names]
             if not found:
                 raise InvalidInput(
@@ -144,7 +140,7 @@ class Evidence:
             raise InvalidInput(f"{cite(kind, number)} is bound to nothing.", "`memoranda bind` binds it.")
         dropped = {str(item) for item in gone}
         with self._database.write(actor, f"unbind {cite(kind, number)}") as write:
-            texts_now = _read_evidence(write, kind, number)
+            _, texts_now = self._read_evidence(kind, number)
             self._write_evidence(write, kind, number, [one for one in texts_now if one not in dropped])
         for item in gone:
             if item.type in RUN_TYPES:
@@ -153,19 +149,24 @@ class Evidence:
 
     def list_bound(self, kind: str, number: int) -> list[BoundEvidence]:
         """Return what a record is bound to, in order. Raise NotFound."""
-        found = self._database.row(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
-        if found is None:
+        _, texts = self._read_evidence(kind, number)
+        return self._read_states([(pack_key(kind, number), texts)])
+
+    def _read_evidence(self, kind: str, number: int) -> tuple[str, list[str]]:
+        """Return the status of a record and the texts of its evidence. Raise NotFound."""
+        sql = f"SELECT status, evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?"
+        if (found := self._database.row(sql, (number,))) is None:
             raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
-        return self._read_states([(pack_key(kind, number), found[0] or "[]")])
+        return found[0], _parse_texts(found[1])
 
     def list_all_bound(self) -> list[BoundEvidence]:
         """Return what active facts and decisions are bound to."""
-        rows: list[tuple[int, str]] = []
+        rows: list[tuple[int, list[str]]] = []
         for kind, table in EVIDENCE_TABLES.items():
             found = self._database.rows(
                 f"SELECT id, evidence FROM {table} WHERE status = 'active' AND {_BOUND} ORDER BY id"
             )
-            rows += [(pack_key(kind, number), text) for number, text in found]
+            rows += [(pack_key(kind, number), _parse_texts(text)) for number, text in found]
         return self._read_states(rows)
 
     def stamp(self, bound: Sequence[BoundEvidence] | None = None) -> tuple[object, ...]:
@@ -267,12 +268,12 @@ class Evidence:
             )
         return EvidenceItem(item.type, path, item.symbol, item.first, item.last)
 
-    def _read_states(self, rows: Iterable[tuple[int, str]]) -> list[BoundEvidence]:
+    def _read_states(self, rows: Iterable[tuple[int, list[str]]]) -> list[BoundEvidence]:
         """Return the items of records with the states that were seen last."""
         found = []
-        for key, text in rows:
+        for key, texts in rows:
             citation = cite(*unpack_key(key))
-            items = [item for one in json.loads(text) if isinstance(one, str) and (item := parse_item(one))]
+            items = [item for one in texts if (item := parse_item(one))]
             if not items:
                 continue
             looks = {
@@ -317,12 +318,9 @@ class Evidence:
                 )
         places = {item.identity for item in items}
         with self._database.write(actor, f"bind {cite(kind, number)}") as write:
-            status = write.first(f"SELECT status FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,))
-            if status is None:
-                raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
+            status, texts = self._read_evidence(kind, number)
             if status != "active":
                 raise Conflict(f"{cite(kind, number)} is {status}.", "Undo that first.")
-            texts = _read_evidence(write, kind, number)
             left = [
                 one for one in texts if (was := parse_item(one)) is None or not (instead or was.identity in places)
             ]
@@ -336,14 +334,11 @@ class Evidence:
             for item in items:
                 # what it gives the next time is what it gives
                 if item.type in RUN_TYPES:
-                    write.execute(
-                        "DELETE FROM evidence_looks WHERE record = ? AND item = ?",
-                        (pack_key(kind, number), str(item)),
-                    )
+                    row = (pack_key(kind, number), str(item))
+                    write.execute("DELETE FROM evidence_looks WHERE record = ? AND item = ?", row)
                 else:
-                    _write_look(
-                        write, BoundEvidence(cite(kind, number), item, EVIDENCE_STATES[HOLDS], "", write.at), ""
-                    )
+                    bound = BoundEvidence(cite(kind, number), item, EVIDENCE_STATES[HOLDS], "", write.at)
+                    _write_look(write, bound, "")
         return self.list_bound(kind, number)
 
     def _write_evidence(self, write: Transaction, kind: str, number: int, texts: list[str]) -> None:
@@ -351,12 +346,9 @@ class Evidence:
         write.execute(f"UPDATE {EVIDENCE_TABLES[kind]} SET evidence = ? WHERE id = ?", (Json(texts), number))
 
 
-def _read_evidence(write: Transaction, kind: str, number: int) -> list[str]:
+def _parse_texts(evidence: str | None) -> list[str]:
     """Return the texts of a record's evidence."""
-    found = json.loads(
-        write.first(f"SELECT evidence FROM {EVIDENCE_TABLES[kind]} WHERE id = ?", (number,)) or "[]"
-    )
-    return [one for one in found if isinstance(one, str)]
+    return [one for one in json.loads(evidence or "[]") if isinstance(one, str)]
 
 
 def _bind_now(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem:

@@ -8,19 +8,22 @@ in the file. `C#<sha>` a commit, `https://…` an address, `$ make test` a comma
 import ast
 import os
 import re
+import signal
+import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from hashlib import sha256
+from html.parser import HTMLParser
 from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from store.base.citations import parse_citation
 from store.base.errors import InvalidInput
 from store.base.location import checkout_root
+from store.base.state_files import delete_state, read_state, state_name_of, write_state
 from store.documents.files import DocumentPath, Unreadable, read_document_bytes
-from store.git.process import GitError
+from store.git.process import GitError, read_chunks
 from store.git.repository import (
     GitMove,
     find_file_moves,
@@ -240,18 +243,15 @@ class ProjectSources:
         if not self.git or item.base == "-":
             return None
         if item.base not in self._moves:
-            known: dict[str, GitMove] = {}
             # none is known of a commit of a rewritten history
-            if len(self._moves) < MOST_BASES:
-                known = self._ask_git(partial(find_file_moves, self.root, item.base, self._until), known)
-            self._moves[item.base] = known
+            known = self._ask_git(find_file_moves, item.base) if len(self._moves) < MOST_BASES else None
+            self._moves[item.base] = known or {}
         return self._moves[item.base].get(item.target)
 
     def candidate_files(self, path: str) -> Iterator[str]:
         """Yield files in which the content of a missing one may be: those of its name first, then new ones."""
         if self._names is None:
-            nothing: list[str] = []
-            self._names = self._ask_git(partial(list_repository_files, self.root, self._until), nothing)
+            self._names = self._ask_git(list_repository_files) or []
         name, ending = os.path.basename(path), os.path.splitext(path)[1]
         same = [one for one in self._names if os.path.basename(one) == name]
         alike = [one for one in self._names if one.endswith(ending) and os.path.basename(one) != name]
@@ -261,23 +261,21 @@ class ProjectSources:
         """Return the files that hold a name as a word."""
         name = symbol.rpartition(".")[2]
         if name not in self._held:
-            found: list[str] = []
-            if len(self._held) < MOST_NAMES:
-                found = self._ask_git(partial(find_files_with_word, self.root, name, self._until), found)
-            self._held[name] = found[:MOST_NEW]
+            found = self._ask_git(find_files_with_word, name) if len(self._held) < MOST_NAMES else None
+            self._held[name] = (found or [])[:MOST_NEW]
         return self._held[name]
 
     def find_commits(self, shas: list[str]) -> dict[str, tuple[str, bool]]:
         """Return, of each commit that git has, its whole sha, and whether something leads to it; nothing where git
         cannot be asked."""
-        return self._ask_git(partial(resolve_commits, self.root, shas, self._until), {}) if shas else {}
+        return (self._ask_git(resolve_commits, shas) if shas else None) or {}
 
-    def _ask_git(self, ask: Callable[[], Answer], nothing: Answer) -> Answer:
-        """Return what git says; `nothing` where it cannot be asked, or has used its time."""
+    def _ask_git(self, ask: Callable[..., Answer], *about: object) -> Answer | None:
+        """Return what git says of the folder; None where it cannot be asked, or has used its time."""
         try:
-            return ask() if self.git and time.monotonic() < self._until else nothing
+            return ask(self.root, *about, self._until) if self.git and time.monotonic() < self._until else None
         except GitError:
-            return nothing
+            return None
 
 
 # Find where a file defines a name: functions, classes and the like, and headings of Markdown. Nothing is run.
@@ -395,10 +393,13 @@ def _indentation(line: bytes) -> int:
 
 
 class EvidenceLook(NamedTuple):
-    """What was seen: a state of `EVIDENCE_STATES`, and where it is now if that is elsewhere."""
+    """What was seen: a state of `EVIDENCE_STATES`, and where it is now if that is elsewhere; of a run also a digest of
+    the answer, and what happened in a few words."""
 
     state: int
     place: str = ""
+    digest: str = ""
+    says: str = ""
 
 
 def bind_item(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem | str:
@@ -515,3 +516,153 @@ def _look_at_symbol(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook
         if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:
             changed = changed or format_place(path, symbol=item.symbol)
     return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)
+
+
+# Run commands and ask addresses that records are bound to, and keep which of them a person allowed.
+#
+# What is allowed is the exact text, for one project's folder, on this installation alone: it is kept outside of every
+# checkout and every memory, so nothing that was imported, synced or shared is allowed by having come.
+
+ALLOWED_KIND = "evidence"
+COMMAND_SECONDS = 60.0  # a command may take
+ADDRESS_SECONDS = 10.0
+MOST_OUTPUT = 1_000_000  # bytes of an answer that count
+# a shell's status for a command that is not there, or cannot be run
+NOT_FOUND_STATUSES = (126, 127)
+_VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
+
+
+def is_run_allowed(root: str, item: EvidenceItem) -> bool:
+    """Return whether a person allowed this exact text in this folder."""
+    return _digest_item(item) in read_state(state_name_of(ALLOWED_KIND, root)).split("\n")
+
+
+def allow_run(root: str, item: EvidenceItem) -> bool:
+    """Allow it from now on; return whether that is stored for longer than this process runs."""
+    name = state_name_of(ALLOWED_KIND, root)
+    return write_state(name, "\n".join(dict.fromkeys([*read_state(name).split(), _digest_item(item)])))
+
+
+def disallow_run(root: str, item: EvidenceItem) -> None:
+    """Ask again before it is run the next time."""
+    name = state_name_of(ALLOWED_KIND, root)
+    left = [one for one in read_state(name).split() if one != _digest_item(item)]
+    if left:
+        write_state(name, "\n".join(left))
+    else:
+        delete_state(name)
+
+
+def run_item(root: str, item: EvidenceItem, before: str) -> EvidenceLook:
+    """Run a command in a folder, or ask an address, and compare with the digest of what it gave `before`; without one
+    it holds."""
+    return _ask_address(item.target, before) if item.type == URL_ITEM else _run_command(root, item.target, before)
+
+
+def _digest_item(item: EvidenceItem) -> str:
+    """Return a digest of an item's exact text."""
+    return sha256(str(item).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _run_command(root: str, command: str, before: str) -> EvidenceLook:
+    """Run a command and compare what it gives."""
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return EvidenceLook(UNSEEN, digest=before, says=f"it could not be run: {(error.strerror or '').lower()}")
+    try:
+        output = _read_output(process)
+        if output is None:
+            return EvidenceLook(CHANGED, digest=before, says=f"it did not end within {COMMAND_SECONDS:.0f} s")
+        status = process.wait()
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    if status in NOT_FOUND_STATUSES:
+        return EvidenceLook(GONE, digest=before, says="there is no such command")
+    digest = f"{status}:{sha256(_VARYING.sub(b'', output)).hexdigest()[:16]}"
+    says = f"exit status {status}"
+    if not before or digest == before:
+        return EvidenceLook(HOLDS, digest=digest, says=says)
+    was = before.partition(":")[0]
+    says += f", and was {was}" if was != str(status) else ", other output"
+    return EvidenceLook(CHANGED, digest=before, says=says)
+
+
+def _read_output(process: subprocess.Popen[bytes]) -> bytes | None:
+    """Return what a command writes, its first MOST_OUTPUT bytes; None if it takes too long."""
+    assert process.stdout is not None
+    end = time.monotonic() + COMMAND_SECONDS
+    found = bytearray()
+    for chunk in read_chunks(process.stdout, lambda: time.monotonic() >= end):
+        found += chunk[: MOST_OUTPUT - len(found)]
+    try:
+        process.wait(max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return None
+    return bytes(found)
+
+
+def _ask_address(url: str, before: str) -> EvidenceLook:
+    """Ask an address and compare what it answers."""
+    import httpx
+
+    try:
+        with httpx.stream("GET", url, timeout=ADDRESS_SECONDS, follow_redirects=False) as answer:
+            says = f"it answers {answer.status_code}"
+            if answer.is_redirect:
+                return EvidenceLook(MOVED, answer.headers.get("location", "")[:1_000], before, says)
+            if answer.is_error:
+                state = GONE if answer.status_code in (404, 410) else UNSEEN
+                return EvidenceLook(state, digest=before, says=says)
+            parts, size, end = [], 0, time.monotonic() + ADDRESS_SECONDS
+            for part in answer.iter_bytes():
+                parts.append(part[: MOST_OUTPUT - size])
+                size += len(parts[-1])
+                if size >= MOST_OUTPUT or time.monotonic() > end:
+                    break
+            page = "html" in answer.headers.get("content-type", "")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        says = f"it could not be reached: {str(error)[:200] or type(error).__name__}"
+        return EvidenceLook(UNSEEN, digest=before, says=says)
+    raw = b"".join(parts)
+    digest = sha256(_page_words(raw).encode("utf-8", "replace") if page else raw).hexdigest()[:16]
+    if not before or digest == before:
+        return EvidenceLook(HOLDS, digest=digest)
+    return EvidenceLook(CHANGED, digest=before, says="it says something else")
+
+
+class _PageText(HTMLParser):
+    """The words of a page, without its scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in ("script", "style") and self._hidden > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.words += data.split()
+
+
+def _page_words(raw: bytes) -> str:
+    """Return the words of a page of HTML."""
+    page = _PageText()
+    page.feed(raw.decode("utf-8", "replace"))
+    return " ".join(page.words)

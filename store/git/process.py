@@ -60,6 +60,19 @@ class ObjectNeverFetched(GitError):
     """The object is one that a partial clone left on the server."""
 
 
+def read_chunks(output: IO[bytes], cancelled: IsCancelled) -> Iterator[bytes]:
+    """Yield the output of a process as it arrives, to its end or until `cancelled`, which is called ten times a second
+    at least."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        while not cancelled():
+            if selector.select(CANCEL_POLL_SECONDS):
+                chunk = os.read(output.fileno(), PIPE_BYTES)
+                if not chunk:
+                    return
+                yield chunk
+
+
 class GitProcess(NamedTuple):
     """A running git, and its output."""
 
@@ -77,14 +90,7 @@ class GitProcess(NamedTuple):
     def read_chunks(self, cancelled: IsCancelled) -> Iterator[bytes]:
         """Yield the output as it arrives, to its end or until `cancelled`, which is called ten times a second at
         least."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.output, selectors.EVENT_READ)
-            while not cancelled():
-                if selector.select(CANCEL_POLL_SECONDS):
-                    chunk = os.read(self.output.fileno(), PIPE_BYTES)
-                    if not chunk:
-                        return
-                    yield chunk
+        return read_chunks(self.output, cancelled)
 
     def read_words(self, cancelled: IsCancelled, accepted: Sequence[int] = (0,)) -> list[str]:
         """Return the whole output as ASCII words, which are shas; none if it was cancelled. Raise GitError."""

@@ -163,7 +163,7 @@ def test_what_a_command_gives_is_compared(project: BoundProject) -> None:
 
 
 def test_a_command_that_does_not_end_is_ended(project: BoundProject, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.evidence.running.COMMAND_SECONDS", 0.3)
+    monkeypatch.setattr("store.evidence.items.COMMAND_SECONDS", 0.3)
     project.bind("$ sleep 60 & yes", "$ exec sleep 60")
     evidence = project.memory.evidence
     for one in evidence.list_all_bound():
