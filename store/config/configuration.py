@@ -83,12 +83,6 @@ def project_settings_path(location: Location) -> str | None:
     return os.path.join(folder, CONFIG_FILE)
 
 
-def read_config_entries(path: str, text: str | None = None) -> dict[str, Any]:
-    """Return the entries of the file (or of `text`, which was read from it), by dotted name; empty if there is none.
-    Raise StorageError: unreadable, unsafe, no TOML."""
-    return _parse_config_text(read_config_text(path) if text is None else text, path)
-
-
 def write_setting(path: str, name: str, text: str) -> Any:
     """Write a setting as a person typed it, and return its value. Raise InvalidInput or StorageError."""
     setting = find_setting(name)
@@ -151,12 +145,11 @@ def read_config_text(path: str) -> str:
         os.close(handle)
 
 
-def _parse_config_text(text: str, path: str) -> dict[str, Any]:
-    """Parse the text, by dotted name. Raise StorageError, with the line that is wrong."""
-    if not text:
-        return {}
+def read_config_entries(path: str, text: str | None = None) -> dict[str, Any]:
+    """Return the entries of the file (or of `text`, which was read from it), by dotted name; empty if there is none.
+    Raise StorageError: unreadable, unsafe, no TOML, with the line that is wrong."""
     try:
-        waiting = [("", tomllib.loads(text))]
+        waiting = [("", tomllib.loads(read_config_text(path) if text is None else text))]
     except (ValueError, RecursionError) as error:
         raise StorageError(
             f"{path} is not TOML: {error}.", "Its settings are not used until it is mended."
@@ -193,19 +186,16 @@ def _change_entry(path: str, name: str, value: object) -> None:
                 )
             text = read_config_text(path)
             trusted = not text or is_config_granted(path, text)
-            wanted = _parse_config_text(text, path)
+            wanted = read_config_entries(path, text)
             try:
                 document = load_tomlkit().parse(text)
+                table, key = _find_table(document, name)
                 if value is None:
-                    del wanted[name]
-                    table, key = _find_table(document, name)
-                    del table[key]
+                    del wanted[name], table[key]
                 else:
-                    wanted[name] = value
-                    table, key = _find_table(document, name)
-                    table[key] = value
+                    wanted[name] = table[key] = value
                 text = load_tomlkit().dumps(document)
-                exact = _parse_config_text(text, path) == wanted
+                exact = read_config_entries(path, text) == wanted
             except (ValueError, LookupError, TypeError, RecursionError, StorageError):
                 exact = False
             if not exact:
@@ -258,11 +248,8 @@ def _find_table(table: MutableMapping[str, Any], name: str) -> tuple[MutableMapp
     return table[head], tail
 
 
-LOCAL_NOTE_PATH = (
-    ".claude",
-    "alfred-dev.local.md",
-)  # a note for one person's agent, whose head may contain settings of ours
-# which of them count
+# a note for one person's agent, whose head may contain settings of ours; which of them count
+LOCAL_NOTE_PATH = (".claude", "alfred-dev.local.md")
 LOCAL_NOTE_SETTINGS = ("enabled", "capture_decisions", "capture_commits", "retention_days")
 MAX_NOTE_BYTES = 100_000
 _CAPTURE_SETTINGS = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
@@ -292,10 +279,14 @@ class Config:
     """Every setting of one memory: `config["theme"]`.
 
     `problems` are sentences about values in the files that could not be used; the next lower value is used there.
+    `key_ids` are the existing keys, to check `[keys]` against; without them every id is accepted. `fixed` are those
+    that cannot be remapped, and what needs each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key_ids: Collection[str] = (), fixed: Mapping[str, str] = {}) -> None:
         self.problems: list[str] = []
+        self._key_ids = key_ids
+        self._fixed = fixed
         self._values = {
             setting.name: SettingValue(setting, setting.default, "default", "") for setting in SETTINGS
         }
@@ -330,7 +321,7 @@ class Config:
             if name.startswith(KEYS_PREFIX)
         }
 
-    def apply_file(self, source: str, path: str, key_ids: Collection[str], fixed: Mapping[str, str]) -> None:
+    def apply_file(self, source: str, path: str) -> None:
         """Apply the file at `path` over the current values."""
         try:
             text = read_config_text(path)
@@ -338,11 +329,8 @@ class Config:
         except StorageError as error:
             self.problems.append(str(error))
             return
-        if (
-            source == "project"
-            and (asking := self.list_needing_permission(found, key_ids))
-            and not is_config_granted(path, text)
-        ):
+        asking = self.list_needing_permission(found) if source == "project" else []
+        if asking and not is_config_granted(path, text):
             for name in asking:
                 del found[name]
             names = ", ".join(name[:60] for name in asking[:4]) + (" …" if len(asking) > 4 else "")
@@ -350,11 +338,10 @@ class Config:
                 f"{path} sets {names}, which counts once you allowed it: read the file, then `memoranda config allow`."
             )
         for name, value in found.items():
-            problem = self._apply_value(source, path, name, value, key_ids, fixed)
-            if problem:
+            if problem := self._apply_value(source, path, name, value):
                 self.problems.append(f"{path}: {problem}")
 
-    def list_needing_permission(self, found: Mapping[str, Any], key_ids: Collection[str] = ()) -> list[str]:
+    def list_needing_permission(self, found: Mapping[str, Any]) -> list[str]:
         """Return which settings of a project's file need the person's permission, given the current values."""
         names = []
         for name, value in found.items():
@@ -362,19 +349,17 @@ class Config:
                 setting = find_setting(name)
             except InvalidInput:
                 continue
-            if key_ids and name.startswith(KEYS_PREFIX) and name.removeprefix(KEYS_PREFIX) not in key_ids:
+            if self._is_unknown_key(name) or setting.own or not setting.is_valid(value):
                 continue
-            if (
-                not setting.own
-                and setting.is_valid(value)
-                and setting.needs_permission(value, self._current_value(setting))
-            ):
+            known = self._values.get(setting.name)
+            if setting.needs_permission(value, known.value if known else setting.default):
                 names.append(name)
         return names
 
-    def _current_value(self, setting: Setting) -> Any:
-        """Return the value that a setting has so far."""
-        return self._values[setting.name].value if setting.name in self._values else setting.default
+    def _is_unknown_key(self, name: str) -> bool:
+        """Return whether a name is that of the keys of something that does not exist."""
+        key = name.removeprefix(KEYS_PREFIX)
+        return key != name and bool(self._key_ids) and key not in self._key_ids
 
     def apply_local_note(self, path: str) -> None:
         """Apply the section `memoria:` at the head of a note beside a project's agent. It may have come with a
@@ -414,25 +399,17 @@ class Config:
             except InvalidInput:
                 self.problems.append(f"${setting.variable}: {setting.name} takes {setting.allowed_values}.")
 
-    def _apply_value(
-        self,
-        source: str,
-        path: str,
-        name: str,
-        value: object,
-        key_ids: Collection[str],
-        fixed: Mapping[str, str],
-    ) -> str:
+    def _apply_value(self, source: str, path: str, name: str, value: object) -> str:
         """Apply one value; return what is wrong with it, or an empty text."""
         try:
             setting = find_setting(name)
         except InvalidInput as error:
             return str(error)
         key = name.removeprefix(KEYS_PREFIX)
-        if key != name and key in fixed:
-            return f"{key} cannot have other keys: {fixed[key]} needs it as it is."
-        if key != name and key_ids and key not in key_ids:
-            return f"There is no key “{key[:40]}”.{format_suggestion(key, key_ids)}"
+        if key != name and key in self._fixed:
+            return f"{key} cannot have other keys: {self._fixed[key]} needs it as it is."
+        if self._is_unknown_key(name):
+            return f"There is no key “{key[:40]}”.{format_suggestion(key, self._key_ids)}"
         if setting.own and source == "project":
             return f"{name} {setting.own}, so only your own file sets it: {user_settings_path()}."
         if not setting.is_valid(value):
@@ -441,20 +418,13 @@ class Config:
         return ""
 
 
-def load_config(
-    location: Location,
-    key_ids: Collection[str] = (),
-    fixed: Mapping[str, str] = {},
-) -> Config:
-    """Return the settings for this memory. Never raises: what cannot be used is in `problems`, and the default is used.
-
-    `key_ids` are the existing keys, to check `[keys]` against; without them every id is accepted. `fixed` are those
-    that cannot be remapped, and what needs each.
-    """
-    config = Config()
-    config.apply_file("user", user_settings_path(), key_ids, fixed)
+def load_config(location: Location, key_ids: Collection[str] = (), fixed: Mapping[str, str] = {}) -> Config:
+    """Return the settings for this memory. Never raises: what cannot be used is in `problems`, and the default is
+    used."""
+    config = Config(key_ids, fixed)
+    config.apply_file("user", user_settings_path())
     if (path := project_settings_path(location)) and not location.look and _is_ours_or_new(location.path):
-        config.apply_file("project", path, key_ids, fixed)
+        config.apply_file("project", path)
         config.apply_local_note(os.path.join(location.project or "", *LOCAL_NOTE_PATH))
     config.apply_environment(os.environ)
     return config
@@ -501,7 +471,7 @@ def read_permission_request(location: Location) -> tuple[str, str, list[str]]:
     if path is None:
         return "", "", []
     config = Config()
-    config.apply_file("user", user_settings_path(), (), {})
+    config.apply_file("user", user_settings_path())
     text = read_config_text(path)
     found = read_config_entries(path, text)
     return path, text, [f"{name} = {found[name]!r}" for name in config.list_needing_permission(found)]

@@ -16,6 +16,7 @@ from store.base.errors import InvalidInput
 
 _KIND_OF_DEFAULT = {bool: "bool", int: "int", float: "number", str: "text", list: "list"}
 _SWITCH_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+MOST_DAYS = 36_500
 SETTING_VARIABLE_PREFIX = "MEMORANDA_"
 """Prefix of the environment variable of a setting: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
 ENVIRONMENT_SETTINGS = (
@@ -34,7 +35,7 @@ class Setting:
     A setting with a reason to be `own` ("names a program that is run") is read only from the person's own file, never
     from a project's. One that `reaches` outside of the project is read from the project's file once the person allowed
     that file (`is_config_granted`); so is a number of days to `keep` something that is less than the value without it,
-    0 meaning for ever.
+    0 meaning for ever; `most` is MOST_DAYS of one.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Setting:
     kind: str = ""
 
     def __post_init__(self) -> None:
+        self.most = MOST_DAYS if self.keep else self.most
         if not self.kind:
             self.kind = "choice" if self.choices else _KIND_OF_DEFAULT[type(self.default)]
 
@@ -69,11 +71,9 @@ class Setting:
     @property
     def variable(self) -> str:
         """The environment variable that overrides every file; empty if there is none."""
-        return (
-            SETTING_VARIABLE_PREFIX + self.name.replace(".", "_").upper()
-            if self.name in ENVIRONMENT_SETTINGS
-            else ""
-        )
+        if self.name not in ENVIRONMENT_SETTINGS:
+            return ""
+        return SETTING_VARIABLE_PREFIX + self.name.replace(".", "_").upper()
 
     @property
     def allowed_values(self) -> str:
@@ -165,15 +165,14 @@ SETTINGS = (
     ),
     Setting("capture_decisions", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", True, "Capture the commits of the git checkout"),
-    Setting("retention_days", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True),
+    Setting("retention_days", 365, "Days that events are kept; 0 keeps them for ever", keep=True),
     Setting(
         "turns.retention_days",
         0,
         "Days that turns are kept which are summarised and that nothing quotes; 0 keeps them for ever",
-        most=36_500,
         keep=True,
     ),
-    Setting("history.pack_days", 90, "Days after which a change of history is packed", most=36_500),
+    Setting("history.pack_days", 90, "Days after which a change of history is packed", most=MOST_DAYS),
     Setting("history.pack_steps", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
     Setting(
         "search.setting",
@@ -185,7 +184,7 @@ SETTINGS = (
     Setting("search.vectorWeight", 0.4, "Weight of meaning in the score, if search.setting is own", most=1),
     Setting("search.textWeight", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
     Setting("search.candidateMultiplier", 4, "Candidates of each signal for each hit asked for (own)", most=50),
-    Setting("search.halfLifeDays", 0, "Days in which a score halves (own); 0: never", most=36_500),
+    Setting("search.halfLifeDays", 0, "Days in which a score halves (own); 0: never", most=MOST_DAYS),
     Setting("search.lambda", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
     Setting(
         "search.scope",
@@ -379,7 +378,7 @@ SETTINGS = (
         "guard.days",
         90,
         "Days that guard keeps what changed in other tools' memory files; 0 keeps it for ever",
-        most=36_500,
+        most=MOST_DAYS,
         own="says how long versions of your files are kept",
     ),
     Setting(
@@ -413,33 +412,14 @@ SETTINGS = (
         True,
         "Take checkpoints automatically, every few minutes if anything changed",
     ),
-    Setting(
-        "checkpoints.micro_days",
-        1,
-        "Days that those of every 5 minutes are kept; 0: always",
-        most=36_500,
-        keep=True,
-    ),
-    Setting(
-        "checkpoints.meso_days",
-        7,
-        "Days that those of every 30 minutes are kept; 0: always",
-        most=36_500,
-        keep=True,
-    ),
-    Setting(
-        "checkpoints.macro_days",
-        90,
-        "Days that those of a session's end, or before a restore, are kept; 0: always",
-        most=36_500,
-        keep=True,
-    ),
-    Setting(
-        "checkpoints.archival_days",
-        365,
-        "Days that the daily ones are kept; 0: always",
-        most=36_500,
-        keep=True,
+    *(
+        Setting(f"checkpoints.{level}_days", days, f"Days that {which} are kept; 0: always", keep=True)
+        for level, days, which in (
+            ("micro", 1, "those of every 5 minutes"),
+            ("meso", 7, "those of every 30 minutes"),
+            ("macro", 90, "those of a session's end, or before a restore"),
+            ("archival", 365, "the daily ones"),
+        )
     ),
 )
 _SETTINGS_BY_NAME = {setting.name: setting for setting in SETTINGS}
