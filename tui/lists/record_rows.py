@@ -17,20 +17,8 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len, chop_cells
 from textual.cache import LRUCache
 
+from store.base import models
 from store.base.clock import format_age, format_local_time, parse_moment
-from store.base.models import (
-    Checkpoint,
-    Commit,
-    Decision,
-    Event,
-    Fact,
-    GlobalFact,
-    Proposal,
-    Record,
-    Step,
-    Summary,
-    Task,
-)
 from store.database.database import KEYS_PER_CHUNK, pack_integers
 from store.memory import Memory
 from store.search.lookup import kind_of_record
@@ -225,12 +213,12 @@ class KeyedRows:
         return index - bisect_right(self._rows_of_headings, index)
 
 
-def record_glyph(record: Record, now: str) -> tuple[str, str]:
+def record_glyph(record: models.Record, now: str) -> tuple[str, str]:
     """Return the glyph of a record, and its look."""
-    if isinstance(record, Fact):
+    if isinstance(record, models.Fact):
         badge = fact_badge(record, now)
         return FACT_BADGES[badge][0], f"glyph-{badge}"
-    if isinstance(record, Proposal):
+    if isinstance(record, models.Proposal):
         return (
             (WARNING_SIGN, "warning") if looks_like_order(record) else (KIND_GLYPHS["proposal"], "glyph-proposed")
         )
@@ -238,15 +226,15 @@ def record_glyph(record: Record, now: str) -> tuple[str, str]:
     return KIND_GLYPHS[kind], "glyph-record" if kind == "decision" else "dim"
 
 
-def doubt_badge(record: Record) -> tuple[str, str] | None:
+def doubt_badge(record: models.Record) -> tuple[str, str] | None:
     """Return the mark of a record whose evidence moved, changed or is gone: the axis beside its age."""
-    if not isinstance(record, Fact | Decision) or record.evidence_state not in DOUBTFUL_STATES:
+    if not isinstance(record, models.Fact | models.Decision) or record.evidence_state not in DOUBTFUL_STATES:
         return None
     glyph, word = EVIDENCE_BADGES[record.evidence_state]
     return (f"{glyph} {word} ", f"evidence-{record.evidence_state}") if record.status == "active" else None
 
 
-def _warnings(record: Record, text: str) -> RowLine:
+def _warnings(record: models.Record, text: str) -> RowLine:
     """Return what stands before the note of a record: that its text looks like an order, and what is doubtful."""
     doubt = doubt_badge(record)
     return [*([(f"{WARNING_SIGN} ", "warning")] if is_suspicious(text) else []), *([doubt] if doubt else [])]
@@ -259,17 +247,17 @@ def join_note(*parts: str) -> str:
 
 def draw_record(record: Any, width: int, now: str) -> list[RowLine]:
     """Draw a record of any kind, by what it is."""
-    if isinstance(record, Fact | GlobalFact):
+    if isinstance(record, models.Fact | models.GlobalFact):
         return fact_lines(record, width, now)
-    if isinstance(record, Proposal):
+    if isinstance(record, models.Proposal):
         return proposal_lines(record, width, now)
-    return task_lines(record, width, now) if isinstance(record, Task) else entry_lines(record, width)
+    return task_lines(record, width, now) if isinstance(record, models.Task) else entry_lines(record, width)
 
 
-def fact_lines(shown: Fact | GlobalFact, width: int, now: str) -> list[RowLine]:
+def fact_lines(shown: models.Fact | models.GlobalFact, width: int, now: str) -> list[RowLine]:
     """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too, where the text leaves the room. A
     stale fact stands out, a global one is marked by the word."""
-    fact = shown.own if isinstance(shown, GlobalFact) else shown
+    fact = shown.own if isinstance(shown, models.GlobalFact) else shown
     glyph, style = record_glyph(fact, now)
     stale, active = style == "glyph-stale", fact.status == "active"
     age = f"{format_age(now, fact.last_confirmed_at):>5}"
@@ -284,29 +272,26 @@ def fact_lines(shown: Fact | GlobalFact, width: int, now: str) -> list[RowLine]:
     return row_lines([(f"{glyph} ", style)], text, look, note, width)
 
 
-def entry_lines(record: Record, width: int, links: str = "") -> list[RowLine]:
+def entry_lines(record: models.Record, width: int, links: str = "") -> list[RowLine]:
     """Draw an entry of the timeline: glyph, text, its citation and a label at the right edge; below, what a decision
     chose, what a commit's message says and how a conversation ended."""
     glyph, style = record_glyph(record, "")
     text, extra = summarize_record(record)
-    gone = (isinstance(record, Decision) and record.status != "active") or (
-        isinstance(record, Commit) and not record.reachable
-    )
-    plain = gone or (width >= WIDE_LIST and not isinstance(record, Decision | Summary))
+    kind, gone, second = kind_of_record(record), False, ""
+    if isinstance(record, models.Decision):
+        gone, second = record.status != "active", record.chosen
+    elif isinstance(record, models.Commit):  # the first paragraph of its message, without its subject
+        gone = not record.reachable
+        second = " ".join(record.body.replace("\r\n", "\n").partition("\n\n")[0].split())
+    elif isinstance(record, models.Summary):
+        second = record.outcome
+    plain = gone or (width >= WIDE_LIST and kind not in ("decision", "summary"))
     time = f"{record.created:%H:%M}" if width >= ROOMY_LIST else ""
     note = visible(join_note(extra if plain else "", links, record.citation, time))
-    second = _first_paragraph(record) if isinstance(record, Commit) else ""
-    if isinstance(record, Decision | Summary):
-        second = record.chosen if isinstance(record, Decision) else record.outcome
-    look = "dim" if gone or isinstance(record, Event) else "title" if isinstance(record, Decision) else ""
+    look = "dim" if gone or kind == "event" else "title" if kind == "decision" else ""
     notes = [*_warnings(record, f"{text}\n{second}"), (note, "accent" if links else "dim")]
     below = [] if gone else [(visible(second), "dim")]
     return row_lines([(f"{glyph} ", style)], visible(text), look, notes, width, second=below)
-
-
-def _first_paragraph(commit: Commit) -> str:
-    """Return the first paragraph of a commit's message, without its subject."""
-    return " ".join(commit.body.replace("\r\n", "\n").partition("\n\n")[0].split())
 
 
 def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[RowHeading]]:
@@ -336,7 +321,7 @@ def local_day(at: str) -> tuple[str, str]:
     return parse_moment("today", at), f"{datetime.fromisoformat(at).astimezone():%a %d %b %Y}"
 
 
-def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
+def step_subjects(memory: Memory, steps: Mapping[int, models.Step]) -> dict[int, str]:
     """Return the subject of each of these steps: the text of its record; of one that undid or redid another, that
     one's reason before it; of a restore of several records, how many."""
     history = memory.history
@@ -445,17 +430,17 @@ def _draw_level(heading: str, width: int) -> list[RowLine]:
 
 def draw_hit(hit: Hit, now: str, width: int) -> list[RowLine]:
     """Draw a hit: its title, and what follows it; at the right its state, its citation and its age."""
-    shared = isinstance(hit.record, GlobalFact)
-    record = hit.record.own if isinstance(hit.record, GlobalFact) else hit.record
+    shared = isinstance(hit.record, models.GlobalFact)
+    record = hit.record.own if isinstance(hit.record, models.GlobalFact) else hit.record
     glyph, style = record_glyph(record, now)
     word, time = "", record_time(record)
     loud = style == "glyph-stale"
-    if isinstance(record, Fact):
+    if isinstance(record, models.Fact):
         word = f"{'global · ' if shared else ''}{FACT_BADGES[fact_badge(record, now)][1]}"
         time = record.last_confirmed_at  # as its badge and every list do
-    elif isinstance(record, Proposal):
+    elif isinstance(record, models.Proposal):
         word = f"{record.kind} by {visible(writer_name(record.origin))}"
-    elif isinstance(record, Commit) and not record.reachable:
+    elif isinstance(record, models.Commit) and not record.reachable:
         word = "gone"
     if hit.kind != "proposal" and is_suspicious(hit.snippet):
         glyph, style = WARNING_SIGN, "warning"
@@ -536,7 +521,7 @@ def _wrap_hit(pieces: RowLine, first: int, rest: int, most: int) -> list[RowLine
 PROPOSAL_LINES = 3  # lines of a proposal's text
 
 
-def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) -> list[RowLine]:
+def checkpoint_lines(checkpoint: models.Checkpoint, width: int, now: str, newest: int) -> list[RowLine]:
     """Draw a checkpoint: its name or subject, when it was created; below, the number of steps since, why it was created
     and the cost of recovering it. Those that a person took are highlighted."""
     since = newest - checkpoint.seq
@@ -560,14 +545,14 @@ def checkpoint_lines(checkpoint: Checkpoint, width: int, now: str, newest: int) 
     )
 
 
-def _checkpoint_reason(checkpoint: Checkpoint) -> str:
+def _checkpoint_reason(checkpoint: models.Checkpoint) -> str:
     """Return the level of an automatic checkpoint, and why it was created."""
     daily = "daily" if checkpoint.level == "archival" else "by time"
     why = {"usage": f"{checkpoint.used} %", "session_end": "at end"}.get(checkpoint.trigger, daily)
     return f"{checkpoint.level} {why}"
 
 
-def step_lines(step: Step, subject: str, width: int, now: str) -> list[RowLine]:
+def step_lines(step: models.Step, subject: str, width: int, now: str) -> list[RowLine]:
     """Draw a step of history: operation and subject, number, author, time; dim if it was undone."""
     back = step.undone_by is not None
     glyph, look = ("↶", "dim") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
@@ -580,7 +565,7 @@ def step_lines(step: Step, subject: str, width: int, now: str) -> list[RowLine]:
     return row_lines([(f"{glyph} ", look)], text, "dim" if back else "", note, width)
 
 
-def task_lines(task: Task, width: int, now: str) -> list[RowLine]:
+def task_lines(task: models.Task, width: int, now: str) -> list[RowLine]:
     """Draw a task: checkbox, text, who added it if not you, citation and age."""
     done = task.status == "done"
     by = "" if task.origin == "user" else visible(writer_name(task.origin))
@@ -591,7 +576,7 @@ def task_lines(task: Task, width: int, now: str) -> list[RowLine]:
     return row_lines([glyph], text, "dim" if done else "", [*_warnings(task, task.text), note], width)
 
 
-def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") -> list[RowLine]:
+def proposal_lines(proposal: models.Proposal, width: int, now: str, against: str = "") -> list[RowLine]:
     """Draw a proposal: text, operation, origin and age; below, warnings: that it looks like an instruction to an agent,
     and the decision that it contradicts (`against`)."""
     glyph, style = record_glyph(proposal, now)
