@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from store.version import __version__ as __version__
 
-if TYPE_CHECKING:  # for editors and type checkers, which run nothing
+# for editors and type checkers, which run nothing
+if TYPE_CHECKING:
     from store.api import *  # noqa: F403
     from store.base.errors import *  # noqa: F403
     from store.base.models import *  # noqa: F403

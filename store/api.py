@@ -46,7 +46,8 @@ from store.text.words import normalize_text
 from store.upkeep.optional import find_sharing, with_shared_places
 from store.upkeep.session_flush import summarize_ended_sessions
 
-__all__ = [  # what `store` exports of it, for type checkers
+# what `store` exports of it, for type checkers
+__all__ = [
     "CitedSentence",
     "Clock",
     "Context",
@@ -72,7 +73,8 @@ FactState = Literal["fresh", "aging", "low", "stale", "pinned", "flagged", "cont
 
 _STATUS_OF_STATE = {"contradicted": "contradicted", "replaced": "superseded", "forgotten": "forgotten"}
 _IMPORT_COLUMNS = ("text", "domain", "confidence", "tags", "scope", "at", "source", "pin", "key")
-_PIN_WORDS = ("", "0", "false", "no")  # of a table's cell that pins nothing
+# of a table's cell that pins nothing
+_PIN_WORDS = ("", "0", "false", "no")
 
 
 class TextFile(Protocol):

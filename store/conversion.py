@@ -39,12 +39,14 @@ from store.database.schema import (
     upgrade_schema,
 )
 
-MEGABYTES = 1024  # that SQLite keeps in memory of one file
+# that SQLite keeps in memory of one file
+MEGABYTES = 1024
 # before the name of a table that was moved aside; no table of ours has a space in its name
 _ASIDE = "earlier "
 # the first version whose index and vectors are of passages, as today's
 _PASSAGES = 11
-_SIGNS = 18  # the first whose packed signs of vectors are as today's
+# the first whose packed signs of vectors are as today's
+_SIGNS = 18
 _LISTED_COLUMNS = (
     "INSERT INTO backups(name, made_at, scheduled, step, sums, digest, verified_at)"
     " SELECT ?, ?, 0, coalesce(max(seq), 0), '{}', '', ? FROM history"
@@ -150,7 +152,8 @@ def _move_aside(connection: apsw.Connection) -> list[str]:
         for kind, name, *_ in parts:
             if kind == wanted:
                 connection.execute(f'DROP {kind} "{name}"')
-    for name in sorted(virtual, reverse=True):  # corpus_words reads corpus_fts
+    # corpus_words reads corpus_fts
+    for name in sorted(virtual, reverse=True):
         connection.execute(f'DROP TABLE "{name}"')
     left = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     tables = [name for kind, name, *_ in parts if kind == "table" and name in left]
@@ -229,7 +232,8 @@ def _copy_database(path: str, target: str) -> None:
             source.execute("BEGIN")
             with copy.backup("main", source, "main") as copying:
                 copying.step()
-            copy.pragma("journal_mode", "delete")  # one file
+            # one file
+            copy.pragma("journal_mode", "delete")
             if problem := _find_difference(source, copy):
                 raise _refusal_error(path, f"The copy is not what it was made of: {problem}.")
         finally:

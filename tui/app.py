@@ -81,13 +81,16 @@ class Memoranda(SaysDefects, App[int]):
         self._said = AsciiFilter(spoken_table())
         # what was said in this sitting, and when
         self.messages = deque[tuple[str, str]](maxlen=KEPT_MESSAGES)
-        self._held = deque[events.Event]()  # buffered keys
+        # buffered keys
+        self._held = deque[events.Event]()
         # why they are held: their target is not there yet
         self._holds = set[str]()
-        self._hold: Timer | None = None  # runs while they are
+        # runs while they are
+        self._hold: Timer | None = None
         # what the last key was passed to, which may still be bound
         self._passing: MessagePump | None = None
-        self._number = 0  # of the keys that were passed on
+        # of the keys that were passed on
+        self._number = 0
         # when it came, and when it was passed to that
         self._passed = (0.0, 0.0)
         # runs while that is waited for
@@ -98,8 +101,10 @@ class Memoranda(SaysDefects, App[int]):
         # Textual draws on standard error; if that is no terminal, TERM is meaningless
         at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
         self._sixteen = at_terminal and self.console.color_system == "standard"
-        self._asked = ""  # the theme set in the configuration
-        self._unkept = ""  # a chosen theme that is not saved yet
+        # the theme set in the configuration
+        self._asked = ""
+        # a chosen theme that is not saved yet
+        self._unkept = ""
         self.location, self._cwd = location, cwd
         # of the main screen: it asks the agent's model
         self.modeller: ModelWorker | None = None
@@ -122,7 +127,8 @@ class Memoranda(SaysDefects, App[int]):
             filters.append(self._said)
         elif self._plain or self.config["badges"] == "ascii":
             filters.append(self._ascii)
-        if self.no_color:  # Textual's own filter would still emit greys
+        # Textual's own filter would still emit greys
+        if self.no_color:
             filters = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
             filters.append(self._colourless)
         elif self.native_ansi_color:
@@ -166,7 +172,8 @@ class Memoranda(SaysDefects, App[int]):
         if self._main is not None:
             self._main.apply_configuration()
         for widget in self.screen.walk_children(with_self=True):
-            widget.refresh(layout=True)  # each keeps its lines as the filters before left them
+            # each keeps its lines as the filters before left them
+            widget.refresh(layout=True)
         self._complain()
 
     def _complain(self) -> None:
@@ -217,7 +224,8 @@ class Memoranda(SaysDefects, App[int]):
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         """Put the terminal's cursor where a screen reader reads on: on the row under the cursor, after a message."""
         line = event.record_list.line_of(event.record_list.cursor_index)
-        waits = bool(self._notifications)  # a message is read first
+        # a message is read first
+        waits = bool(self._notifications)
         if self.config["plain"] and line is not None and event.record_list.has_focus and not waits:
             self.cursor_position = event.record_list.region.offset + Offset(0, line)
 
@@ -253,7 +261,8 @@ class Memoranda(SaysDefects, App[int]):
         """Hold the keys until a screen that takes the place of another is drawn: its list has the focus then."""
 
         def drawn() -> None:
-            if self.screen is screen:  # no other was opened on it
+            # no other was opened on it
+            if self.screen is screen:
                 self.release_keys()
 
         self.hold_keys()
@@ -271,7 +280,8 @@ class Memoranda(SaysDefects, App[int]):
         above = node._parent or self
         if node is not self:
             if not node.call_later(self._follow, number, above, again):
-                self._follow(number, above, again)  # it is closed
+                # it is closed
+                self._follow(number, above, again)
         elif again:
             self.call_later(self._follow, number, again[0], again[1:])
         else:
@@ -348,7 +358,8 @@ class Memoranda(SaysDefects, App[int]):
     def _model_told(self) -> None:
         """Show the model's status; called on a thread of the model worker."""
         if self.is_running and self._main is not None:
-            with suppress(RuntimeError):  # the application may be closing
+            # the application may be closing
+            with suppress(RuntimeError):
                 self.call_later(self._main.model_told)
 
     # change of memory
@@ -404,7 +415,8 @@ class Memoranda(SaysDefects, App[int]):
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, self.exit, None, 128 + number)
-            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+            # as nohup sets it
+            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
                 loop.add_signal_handler(signal.SIGHUP, self._hang_up)
 
     def _hang_up(self) -> None:

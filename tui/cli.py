@@ -21,7 +21,8 @@ from tui.input import verb_table
 from tui.input.arguments import UsageError, help_text, parse_arguments, split_global_options
 
 HELP_WORDS = ("-h", "--help", "help")
-FORMER_PAGES = (["completion"], ["man"])  # are pages of the help
+# are pages of the help
+FORMER_PAGES = (["completion"], ["man"])
 TRY_AGAIN = "Nothing was changed in part; check the disk and the memory of the system, and try again."
 
 

@@ -57,7 +57,8 @@ def print_notice(text: str, end: str = "\n") -> None:
     try:
         print(_with_ascii_glyphs(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
-        pass  # closed, but the command is done all the same
+        # closed, but the command is done all the same
+        pass
 
 
 def print_result_line(line: str) -> None:

@@ -9,7 +9,8 @@ from store.base.errors import MemorandaError
 
 MEMORANDA_FOLDER = ".memoranda"
 DATABASE_FILE = "memory.db"
-BACKUPS_FOLDER = "backups"  # the folder of a memory's backups, beside it
+# the folder of a memory's backups, beside it
+BACKUPS_FOLDER = "backups"
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -61,7 +62,8 @@ def platform_folder(purpose: str) -> str | None:
     name theirs by variables."""
     if sys.platform != "darwin" and os.name != "nt":
         return None
-    import platformdirs  # takes 20 ms, and is needed on these systems alone
+    # takes 20 ms, and is needed on these systems alone
+    import platformdirs
 
     return str(getattr(platformdirs, f"user_{purpose}_path")("memoranda", appauthor=False))
 

@@ -25,7 +25,8 @@ _LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
 
 # the first that a record has
 _TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")
-_TEXT_FIELDS = {  # of the records that have no field `text`
+# of the records that have no field `text`
+_TEXT_FIELDS = {
     "Fact": ("fact",),
     "GlobalFact": ("fact",),
     "Decision": ("title", "chosen"),
@@ -91,7 +92,8 @@ class Fact(CitedRecord, WordedRecord):
     origin: str
     evidence: tuple[str, ...]
     tags: tuple[str, ...]
-    session: str = ""  # that a fact of scope `session` belongs to
+    # that a fact of scope `session` belongs to
+    session: str = ""
     # the worst of what it is bound to, as it was last seen
     evidence_state: str = ""
     # whether the call that returns it stored it

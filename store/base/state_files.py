@@ -20,8 +20,10 @@ from store.base.location import platform_folder
 INSTALLATION_KEY = "key"
 MEMORIES_FOLDER = "memories"
 TEAMS_FOLDER = "teams"
-TEAM_PATH_FILE = "path"  # in the folder of a team: the memory that it is of
-MAX_STATE_BYTES = 1_000_000  # bytes of a file that is read
+# in the folder of a team: the memory that it is of
+TEAM_PATH_FILE = "path"
+# bytes of a file that is read
+MAX_STATE_BYTES = 1_000_000
 # what could not be written, for this process
 _state_in_process: dict[str, str] = {}
 _write_problems: dict[str, str] = {}  # by name, why
@@ -228,7 +230,8 @@ def delete_state(name: str) -> None:
     try:
         os.unlink(os.path.join(state_folder(), name))
     except OSError:
-        pass  # nothing was stored, or nothing can be changed there
+        # nothing was stored, or nothing can be changed there
+        pass
 
 
 def state_folder_error() -> StorageError:

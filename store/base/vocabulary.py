@@ -93,12 +93,14 @@ SOURCE_NAMES = (
     *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
     *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
 )
-SOURCE_PARTS = ("memories", "conversations")  # that can be brought in apart
+# that can be brought in apart
+SOURCE_PARTS = ("memories", "conversations")
 # whose memories are edited in place
 GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")
 # of what a record is bound to, the worse the later
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")
-EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
+# of a folder with a file for each record
+EXPORT_FORMS = ("claude-code", "okf")
 PERSON_ORIGIN = "user"  # the only origin that is a person
 # the origin of what somebody wrote into a file that is kept in sync
 FILE_ORIGIN = "file"

@@ -155,7 +155,8 @@ def read_config_entries(path: str, text: str | None = None) -> dict[str, Any]:
             f"{path} is not TOML: {error}.", "Its settings are not used until it is mended."
         ) from None
     found: dict[str, Any] = {}
-    while waiting:  # not recursive: a stranger may nest a thousand levels
+    # not recursive: a stranger may nest a thousand levels
+    while waiting:
         start, table = waiting.pop(0)
         for key, value in table.items():
             if isinstance(value, dict):
@@ -205,7 +206,8 @@ def _change_entry(path: str, name: str, value: object) -> None:
             with replace_whole_file(path) as file:
                 file.write(text.encode())
             if trusted and _is_project_file(path):
-                grant_config(path, text)  # all of its content was set here
+                # all of its content was set here
+                grant_config(path, text)
             os.fsync(lock)
         finally:
             os.close(lock)

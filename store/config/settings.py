@@ -150,7 +150,8 @@ def _has_password(address: str) -> bool:
 TRUST_PREFIX = "trust.mcp."
 """Prefix of the settings that name what a client may write: `trust.mcp.claude-code`."""
 TRUST_POLICIES = ("propose", "believe-quoted", "off")
-MODEL_WORD = "model"  # instead of a setting: what is asked of the model
+# instead of a setting: what is asked of the model
+MODEL_WORD = "model"
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 # instead of a setting: allow the project's settings that reach outside of it
 ALLOW_WORD = "allow"

@@ -94,8 +94,10 @@ PART_LIMITS = {
     "tools": 300,
 }
 SHARED_LIMIT = 200  # … this with the summaries
-MIN_CUT_TOKENS = 12  # tokens of a text that is cut: a shorter one is useless
-LINE_PARTS = ("own", "log")  # parts that are lines of one document
+# tokens of a text that is cut: a shorter one is useless
+MIN_CUT_TOKENS = 12
+# parts that are lines of one document
+LINE_PARTS = ("own", "log")
 PART_HEADINGS = {
     "own": "What the person wrote for you",
     "facts": "What the person lets you remember:",
@@ -150,7 +152,8 @@ def make_empty_part(name: str) -> ContextPart:
 def render_part(name: str, pieces: Sequence[ContextPiece], left_out: int = 0) -> ContextPart:
     """Return a part with these pieces."""
     heading = PART_HEADINGS[name]
-    if name in LINE_PARTS and pieces:  # consecutive lines have one citation
+    # consecutive lines have one citation
+    if name in LINE_PARTS and pieces:
         heading += f" [{pieces[0].citation}-{pieces[-1].citation.rpartition('#')[2]}]:"
     text = wrap_in_fence(name, heading, [piece.line for piece in pieces])
     return ContextPart(name, text, count_tokens(text), tuple(pieces), left_out)
@@ -239,7 +242,8 @@ def reduce_to_limit(parts: dict[str, ContextPart], limit: int = MAX_PROMPT_TOKEN
 
 # the calibrated similarity from which a fact is related to a question
 MIN_FACT_SIMILARITY = 0.4
-MIN_LOW_SIMILARITY = 0.7  # and from which one of low priority is
+# and from which one of low priority is
+MIN_LOW_SIMILARITY = 0.7
 # facts that are included because they are related to a question
 MAX_RELATED_FACTS = 5
 
@@ -255,7 +259,8 @@ class ConsideredFact(NamedTuple):
     why: str
     similarity: float | None = None
     tokens: int = 0
-    of_person: bool = False  # it is a global fact, of the person's own memory
+    # it is a global fact, of the person's own memory
+    of_person: bool = False
 
     @property
     def record(self) -> Fact | GlobalFact:
@@ -284,7 +289,8 @@ class FactCircumstances(NamedTuple):
     muted: bool = False
     # where it was written or sent in the last turns, as a citation or a word; empty if it was not
     said: str = ""
-    of_session: bool = True  # of this session, if its scope is a session
+    # of this session, if its scope is a session
+    of_session: bool = True
 
 
 def judge_fact(fact: Fact, now: str, known: FactCircumstances) -> tuple[bool, str, str]:
@@ -350,8 +356,10 @@ MAX_PINNED_TOKENS = 90
 MAX_SEARCH_CHARACTERS = 500
 # of the words of a fact that a text citing it must contain to count as containing it
 TOLD_WORDS_SHARE = 0.6
-MIN_FACT_CHARACTERS = 4  # characters of a fact that is looked for in turns
-FACT_WORD_LETTERS = 5  # letters of a word that identify it
+# characters of a fact that is looked for in turns
+MIN_FACT_CHARACTERS = 4
+# letters of a word that identify it
+FACT_WORD_LETTERS = 5
 
 
 class RankedFacts(NamedTuple):

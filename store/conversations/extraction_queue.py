@@ -25,7 +25,8 @@ READ_COUNT, FAILED_COUNT = (
     "extraction.read",
     "extraction.failed",
 )  # in meta: how many attempts of rules succeeded, how many failed
-BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
+# after the first, second and last attempt
+BACKOFF_MS = (60_000, 600_000, 0)
 DUE_SQL = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
 FOR_RULES_SQL, FOR_MODEL_SQL = f"task NOT GLOB '{MODEL_PREFIX}*'", f"task GLOB '{MODEL_PREFIX}*'"
 

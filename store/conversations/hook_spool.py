@@ -297,7 +297,8 @@ def _make_folder(path: str) -> None:
 def _take_waiting(path: str) -> None:
     """Rename the file of waiting lines, so that nothing more is appended to it."""
     for left in _spool_names(path):
-        if left.endswith(PART_SUFFIX):  # of a process that was killed
+        # of a process that was killed
+        if left.endswith(PART_SUFFIX):
             os.unlink(os.path.join(_spool_folder(path), left))
     name = _spool_path(path, WAITING_SUFFIX)
     if not _is_plain_file(name):
@@ -360,7 +361,8 @@ def _lock_file(name: str) -> Iterator[int]:
             same = False
         if same:
             break
-        os.close(handle)  # another process took it while this one waited
+        # another process took it while this one waited
+        os.close(handle)
     try:
         yield handle
     finally:

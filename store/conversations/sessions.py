@@ -27,11 +27,13 @@ from store.text.words import load_stop_words, normalize_text, reduce_to_one_line
 
 SNAPSHOT_MESSAGES = 15
 SNAPSHOT_FOLDER = "snapshots"  # in that of the logs
-SLUG_WORDS, LONGEST_SLUG = 6, 48  # of a slug: words, characters
+# of a slug: words, characters
+SLUG_WORDS, LONGEST_SLUG = 6, 48
 MOST_SNAPSHOTS = 1_000  # snapshots of one slug
 GITIGNORE = ".gitignore"
 GITIGNORE_TEXT = b"# Conversations are private. To let git see them: memoranda config snapshots.in_git true\n*\n"
-PART_PREFIX = ".snapshot-"  # prefix of a file being written, beside the memory
+# prefix of a file being written, beside the memory
+PART_PREFIX = ".snapshot-"
 STALE_SECONDS = 60
 # this file system has no hard links, or none from the other one
 NO_LINK_ERRORS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)

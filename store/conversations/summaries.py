@@ -28,7 +28,8 @@ from store.text.words import any_of_regex, count_tokens, fold_text, load_words
 # the same `SummaryFields`.
 
 SUMMARY_TOKENS = 50  # of one summary, in a prompt
-TOPIC_TOKENS = 30  # of the topic, so that there is room for the decisions
+# of the topic, so that there is room for the decisions
+TOPIC_TOKENS = 30
 TERM_TOKENS = 7  # of a name
 MOST_SENTENCES = 3  # decisions, questions
 MOST_TERMS = 5

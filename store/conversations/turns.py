@@ -115,7 +115,8 @@ def _summary_quotes(fields: list[str], text: str) -> bool:
 LONGEST_TURN = 200_000
 # a hook reports a reply when it ends, the transcript has the time it began
 SAME_TURN_MS = 30 * 60_000
-HOOK_PREFIX = "hook:"  # prefix of the origin of a turn that a hook reported
+# prefix of the origin of a turn that a hook reported
+HOOK_PREFIX = "hook:"
 
 
 def claim_same_turn(write: Transaction, session: str, role: str, text: str, at: str, *, of_hook: bool) -> int:
@@ -150,14 +151,16 @@ MIN_CONTINUITY = 0.4
 SHORT_TEXT_WORDS = 4
 # characters that are searched for a phrase that changes the topic
 SEARCHED_CHARACTERS = 2_000
-MIN_DOMAIN_WORDS = 2  # different words of a domain that assign a text to it
+# different words of a domain that assign a text to it
+MIN_DOMAIN_WORDS = 2
 
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|«[^«»\n]*+»|^[^\S\n]*+>[^\n]*+",
     re.DOTALL | re.MULTILINE,
 )
 _SENTENCES = re.compile(r"(?<=[.!?…;:])\s+|\n+")
-NEGATION_REACH = 60  # characters before such words in which they may be negated
+# characters before such words in which they may be negated
+NEGATION_REACH = 60
 _OF_MINE = re.compile(r"\s+\w+ (?:of|from|for|to) my\b|\s+\w+ (?:de|con|para) mis?\b", re.IGNORECASE)
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
+# older ones can corrupt a WAL file
+OLDEST_SQLITE = (3, 51, 3)
 DEFAULT_BUSY_MS = 10_000
 # errors of SQLite caused by a disk or a file; any other is a defect of ours
 DISK_ERRORS = (
@@ -171,7 +172,8 @@ def _check_version(connection: apsw.Connection, path: str) -> int:
             now = _read_version(connection, path)
             if now == version:
                 raise
-            version = now  # another process converted it between the two reads
+            # another process converted it between the two reads
+            version = now
         except (apsw.NotADBError, apsw.CorruptError):
             raise damaged_file_error(path, "is damaged: SQLite cannot read it.") from None
     return version

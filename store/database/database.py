@@ -55,7 +55,8 @@ from store.redaction import REDACTION_MARKER
 
 # The order of a long list: only the keys of its rows, packed.
 
-KEYS_PER_CHUNK = 4096  # keys that are read before other threads get the GIL
+# keys that are read before other threads get the GIL
+KEYS_PER_CHUNK = 4096
 
 
 def pack_integers(chunks: Iterable[Iterable[int]]) -> array[int]:
@@ -98,7 +99,8 @@ class TrustCheck(Protocol):
 Convert = Callable[["Database", TrustCheck | None], None]
 
 
-WAL_READER_WAIT_MS = 250  # wait for readers when the log is emptied
+# wait for readers when the log is emptied
+WAL_READER_WAIT_MS = 250
 
 
 def _pack_column(rows: Iterator[tuple[int]]) -> array[int]:

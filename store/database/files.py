@@ -106,7 +106,8 @@ def run_with_reserve(path: str, work: Callable[[], Result]) -> Result:
         return work()
 
 
-SQLITE_HEADER = b"SQLite format 3\0"  # the first bytes of a database
+# the first bytes of a database
+SQLITE_HEADER = b"SQLite format 3\0"
 NETWORK_FILE_SYSTEMS = (
     "nfs",
     "nfs4",
@@ -221,7 +222,8 @@ def _write_gitignore(path: str) -> None:
     try:
         os.write(handle, b"*\n")
     except OSError:
-        os.unlink(path)  # whole or not at all: the next start creates it again
+        # whole or not at all: the next start creates it again
+        os.unlink(path)
         raise
     finally:
         os.close(handle)
@@ -253,7 +255,8 @@ def sync_folder(folder: str) -> None:
     try:
         os.fsync(handle)
     except OSError:
-        pass  # some file systems refuse it for folders; the file itself is safe
+        # some file systems refuse it for folders; the file itself is safe
+        pass
     finally:
         os.close(handle)
 
@@ -292,7 +295,8 @@ def _make_log_writable(path: str) -> None:
             if stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWUSR:
                 os.chmod(beside, 0o600)
         except OSError:
-            continue  # missing, or left for SQLite to refuse
+            # missing, or left for SQLite to refuse
+            continue
 
 
 def _refuse_network(folder: str) -> None:

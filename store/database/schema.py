@@ -193,7 +193,8 @@ SUMMARY_TIME_SQL = (
 )
 
 
-Row = tuple[str, str, str, str]  # type, name, table, statement
+# type, name, table, statement
+Row = tuple[str, str, str, str]
 Encoded = tuple[bytes, bytes, bytes, bytes]
 
 # by schema version; a test computes them again
@@ -338,7 +339,8 @@ def _is_allowed_part(kind: str, name: str, table: str, sql: str) -> bool:
         return name.startswith("sqlite_autoindex_") and not sql
     if kind != "table" or table != name:
         return False
-    plain = r"(?:\w+|bit\[\d+\]|[ ,])*"  # names and types, nothing computed
+    # names and types, nothing computed
+    plain = r"(?:\w+|bit\[\d+\]|[ ,])*"
     if re.fullmatch(rf"CREATE VIRTUAL TABLE {re.escape(name)} USING vec0\({plain}\)", sql):
         return bool(re.fullmatch(rf"{_BLOCK_TABLES}\d+", name))
     inside = re.fullmatch(rf'CREATE TABLE "{re.escape(name)}" ?\(({plain})\)', sql)

@@ -45,7 +45,8 @@ def read_purge_key(database: Database) -> bytes | None:
     return bytes.fromhex(value) if value else None
 
 
-WORD_DIGEST_BYTES = 16  # of a digest here; that of a whole record has 32
+# of a digest here; that of a whole record has 32
+WORD_DIGEST_BYTES = 16
 # letters and figures: a shorter text occurs in too many unrelated ones
 MIN_PURGED_LETTERS = 4
 FIRST_WORDS = 3  # words by which a longer text is found

@@ -125,7 +125,8 @@ def _write_varint(number: int) -> bytes:
 #
 # The redaction sees texts, not places; SQLite reports which rows a statement changed, and the marker names the rule.
 
-RedactionPlace = tuple[str, int, str, str]  # table, row, column, rule
+# table, row, column, rule
+RedactionPlace = tuple[str, int, str, str]
 
 # documents are redacted before they are split into chunks, and read again when they change
 LOGGED_TABLES = frozenset((*RECORDED_TABLES, *JOURNAL_TABLES, "chunks")) - {"history", "history_row"}

@@ -25,7 +25,8 @@ from store.base.runtime import read_file_size
 
 CRASH_COUNT_KEY, LAST_CRASH_KEY = "crashes.recovered", "crashes.last"
 _RECOVERY_TEXT = " from WAL file "
-_recoveries: dict[str, int] = {}  # the log's path → recoveries not yet recorded
+# the log's path → recoveries not yet recorded
+_recoveries: dict[str, int] = {}
 
 
 def _count_recovery(code: int, message: str) -> None:

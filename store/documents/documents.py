@@ -51,7 +51,8 @@ CHUNK_OVERLAP = 80 * TOKEN_CHARACTERS
 HEADING_SEPARATOR = " › "  # the headings of a path
 # with the full stop of Chinese and Japanese
 SENTENCE_ENDS = (". ", "! ", "? ", "; ", chr(0x3002))
-LONGEST_HEADING = 200  # characters of one heading that are kept
+# characters of one heading that are kept
+LONGEST_HEADING = 200
 
 
 class TextPiece(NamedTuple):
@@ -90,10 +91,12 @@ def split_chunks(lines: list[str]) -> list[TextPiece]:
     section: list[_Block] = []
     path: list[tuple[int, str]] = []
     heading = ""
-    bodied = False  # whether the section has more than headings
+    # whether the section has more than headings
+    bodied = False
     for block in _find_blocks(lines):
         if block.kind == "heading":
-            if bodied:  # consecutive headings are kept together, under the last
+            # consecutive headings are kept together, under the last
+            if bodied:
                 pieces += _pack_section(lines, sums, section, heading)
                 section, bodied = [], False
             path = [above for above in path if above[0] < block.level]
@@ -111,7 +114,8 @@ def _find_blocks(lines: list[str]) -> list[_Block]:
     at = _front_matter_size(lines)
     if at:
         blocks.append(_Block(0, at - 1, "paragraph"))
-    start: int | None = None  # of the paragraph that is being read
+    # of the paragraph that is being read
+    start: int | None = None
 
     def end(place: int) -> None:
         nonlocal start
@@ -132,7 +136,8 @@ def _find_blocks(lines: list[str]) -> list[_Block]:
             end(at)
             blocks.append(_Block(at, at, "heading", level, _heading_title(line[level:])))
         elif start == at - 1 and line[0] in "=-" and not line.strip(line[0]) and len(line) > 1:
-            title = lines[start].strip()  # underlined, one line of it
+            # underlined, one line of it
+            title = lines[start].strip()
             blocks.append(_Block(start, at, "heading", 1 if line[0] == "=" else 2, _heading_title(title)))
             start = None
         elif start is None:
@@ -190,7 +195,8 @@ def _pack_section(lines: list[str], sums: list[int], section: list[_Block], head
     pieces: list[TextPiece] = []
     # the atoms of the chunk that is being filled, as (first, last)
     held: list[tuple[int, int]] = []
-    fresh = False  # whether it holds more than what it repeats
+    # whether it holds more than what it repeats
+    fresh = False
 
     def close() -> None:
         if not fresh:
@@ -245,7 +251,8 @@ def _repeat_tail(
             first += 1
         taken = [(first, last)] if first <= last else []
     while taken and not any(map(str.strip, lines[taken[0][0] : taken[0][1] + 1])):
-        del taken[0]  # a blank line of a fenced block that was cut
+        # a blank line of a fenced block that was cut
+        del taken[0]
     return taken
 
 
@@ -276,8 +283,10 @@ ScanProgress = Callable[[int, int], None]
 DOCUMENTS_LEASE = "documents"
 BATCH_CHUNKS = 100  # of one transaction, some 20 ms
 BATCH_SECONDS = 0.5
-CHUNK_FORM = 1  # of the chunks: a higher one causes all files to be split again
-LATEST_MS = 253_402_300_799_999  # the end of the year 9999
+# of the chunks: a higher one causes all files to be split again
+CHUNK_FORM = 1
+# the end of the year 9999
+LATEST_MS = 253_402_300_799_999
 # a file this recent may change without its time changing
 FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000
 
@@ -444,13 +453,15 @@ class _Scan:
                 break
             done += 1
             before = self._known.get(found.place.name)
-            if self._is_unchanged(found):  # another process was first
+            # another process was first
+            if self._is_unchanged(found):
                 self.result.unchanged += 1
                 continue
             try:
                 read = _read_document(found, before, section)
             except FileNotFoundError:
-                if before is None:  # it was deleted meanwhile
+                # it was deleted meanwhile
+                if before is None:
                     continue
                 read = _ReadDocument(found.place.name, problem="it went away while it was read")
             if batch and len(read.pieces or ()) > BATCH_CHUNKS:
@@ -526,7 +537,8 @@ class _Scan:
         if noted:
             with self._write() as write:
                 for name, why in noted.items():
-                    if name in known:  # it was a document; its text is removed
+                    # it was a document; its text is removed
+                    if name in known:
                         write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
                     write.execute(
                         "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"

@@ -29,7 +29,8 @@ MARKDOWN_SUFFIX = ".md"
 LARGEST_FILE = 2_000_000  # bytes
 MOST_FILES = 5_000
 MOST_DEPTH = 32  # folders below a root
-LOG_FOLDERS = "log.folders"  # in `meta`: paths from the project, as JSON
+# in `meta`: paths from the project, as JSON
+LOG_FOLDERS = "log.folders"
 MOST_ENTRIES = 200_000  # names that are read, of any kind
 
 
@@ -359,7 +360,8 @@ def _list_entries(folder: DocumentPath) -> list[tuple[str, os.stat_result]]:
     with _opened(folder) as handle, os.scandir(handle) as entries:
         for entry in entries:
             if not is_hidden(entry.name) and not entry.is_symlink():
-                with suppress(FileNotFoundError):  # deleted meanwhile
+                # deleted meanwhile
+                with suppress(FileNotFoundError):
                     found.append((entry.name, entry.stat(follow_symlinks=False)))
     return sorted(found)
 
@@ -371,9 +373,11 @@ def _list_entries(folder: DocumentPath) -> list[tuple[str, os.stat_result]]:
 # last look is just before the rename.
 
 CHANGED_MEANWHILE = "it was changed meanwhile"
-RENAME_EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
+# RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
+RENAME_EXCHANGE = 2
 CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
-MOST_EXCHANGES = 20  # with a program that saves a file over and over
+# with a program that saves a file over and over
+MOST_EXCHANGES = 20
 
 
 def why_not_replaceable(place: DocumentPath, largest: int = LARGEST_FILE) -> str:
@@ -479,7 +483,8 @@ def remove_file(place: DocumentPath, digest: bytes, largest: int = LARGEST_FILE)
             _require_digest(place, digest, largest)
             part = _part_name(place)
             os.rename(place.steps[-1], part, src_dir_fd=folder, dst_dir_fd=folder)
-            if _digest_file(place.folder.below(part)) != digest:  # it was saved in between
+            # it was saved in between
+            if _digest_file(place.folder.below(part)) != digest:
                 # and again since: that is newer
                 with suppress(FileExistsError):
                     os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 from store.documents.files import MARKDOWN_SUFFIX, DocumentRoots, is_hidden
 
-GATHER_MS = 1_500  # longest time for which changes are collected
+# longest time for which changes are collected
+GATHER_MS = 1_500
 # … or until nothing changed for this long; stopping takes no longer either
 QUIET_MS = 250
 # the same while nobody is waiting: each look wakes the processor
@@ -76,7 +77,8 @@ class DocumentWatch:
         folders = self._places.folders()
         resting = self._resting()
         step = RESTING_MS if resting else QUIET_MS
-        fresh = True  # changes before the watching began cause no notification
+        # changes before the watching began cause no notification
+        fresh = True
         for changes in watch(
             *folders,
             watch_filter=lambda _, path: self._may_be_document(path),
@@ -105,7 +107,8 @@ class DocumentWatch:
         if any(path == root.path for root in self._places.roots):
             return True
         if not any(path.startswith(os.path.join(root.path, "")) for root in self._places.roots):
-            return False  # in a folder that is watched for one name in it
+            # in a folder that is watched for one name in it
+            return False
         # a folder that was moved away cannot be told from a file without a suffix
         return not is_hidden(name) and (
             name.lower().endswith(MARKDOWN_SUFFIX) or "." not in name or os.path.isdir(path)

@@ -20,7 +20,8 @@ from store.text.words import shorten_to_tokens
 MAX_AGENT_CALLS = 5_000  # calls
 # an agent with a call within this time is shown as working
 AT_WORK_MS = 15 * 60_000
-MAX_CALL_CITATIONS = 100  # citations that are kept of one call
+# citations that are kept of one call
+MAX_CALL_CITATIONS = 100
 _OF_CLIENTS = "(?1 = 'null' OR client IN (SELECT value FROM json_each(?1)))"
 
 
@@ -163,7 +164,8 @@ def list_agent_activity(database: Database, now: str) -> list[AgentActivity]:
 # Operational, bounded. A prompt sends no record twice to a session, and which records a reply cited is noted here.
 
 MAX_INJECTIONS = 1_000  # injections
-INJECTED_KINDS = (*KIND_NUMBERS, "global")  # kinds of records
+# kinds of records
+INJECTED_KINDS = (*KIND_NUMBERS, "global")
 
 
 # of one record: a longer one is cut, and memory_get gives the whole

@@ -203,7 +203,8 @@ CODEX_EVENTS = (  # (event, matcher, timeout in seconds)
     ("PostToolUse", "", 5),
     ("PreCompact", "", 30),
     ("Stop", "", 10),
-    ("SessionEnd", "", 3),  # it complains at every start about more
+    # it complains at every start about more
+    ("SessionEnd", "", 3),
 )
 CODEX_TRUST_STEP = (
     "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
@@ -246,7 +247,8 @@ CODEX = AgentClient(
 
 # Gemini CLI: seen with 0.61.0. Its timeouts are milliseconds; in a folder that is not trusted it runs no server.
 
-GEMINI_EVENTS = (  # (event, matcher, timeout in milliseconds)
+# (event, matcher, timeout in milliseconds)
+GEMINI_EVENTS = (
     ("SessionStart", "", 10_000),
     ("BeforeAgent", "", 5_000),
     ("AfterTool", "run_shell_command|write_file|replace|write_todos", 5_000),

@@ -289,7 +289,8 @@ def _syntax_error(text: str, at: int, why: str) -> NotJson:
 
 # the byte order mark that some editors put before a text
 BYTE_ORDER_MARK = "\ufeff"
-IsOurs = Callable[[object], bool]  # whether an element of an array is ours
+# whether an element of an array is ours
+IsOurs = Callable[[object], bool]
 
 
 class EditBlocked(Exception):

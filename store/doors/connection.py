@@ -83,7 +83,8 @@ from store.upkeep.checks import NOTE, OK, Finding
 CLIENT_SECONDS = 120.0
 CLIENT_OK, CLIENT_WAITS, CLIENT_FAILED, CLIENT_ABSENT = "ok", "waits", "failed", "absent"
 _COLOUR_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_FAILURE_MARKS = {"✗", "✘"}  # what clients put before a server that failed
+# what clients put before a server that failed
+_FAILURE_MARKS = {"✗", "✘"}
 _WAITING_WORDS = ("Pending approval", "Disabled", "untrusted")
 
 
@@ -226,9 +227,11 @@ def _read_lines(child: subprocess.Popen[bytes], until: float) -> Iterator[bytes]
 
 
 CONNECTION_KIND = "connections"
-MAX_CONFIG_CHARACTERS = 300_000  # bytes of a configuration file that we change
+# bytes of a configuration file that we change
+MAX_CONFIG_CHARACTERS = 300_000
 DIFF_CONTEXT = 3  # lines around a change
-PLUGIN_PACKAGE = "@opencode-ai/plugin"  # what OpenCode installs for plugins
+# what OpenCode installs for plugins
+PLUGIN_PACKAGE = "@opencode-ai/plugin"
 
 
 @dataclass(slots=True)

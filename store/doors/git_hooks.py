@@ -107,7 +107,8 @@ GIT_HOOKS_KIND = "git-hooks"
 GIT_HOOKS = ("post-commit", "commit-msg")
 BLOCK_BEGIN, BLOCK_END = "# >>> memoranda >>>", "# <<< memoranda <<<"
 HOOK_SHELLS = ("sh", "bash", "dash", "ash", "ksh", "zsh")
-MAX_HOOK_BYTES = 1_000_000  # bytes of a hook, and of a message
+# bytes of a hook, and of a message
+MAX_HOOK_BYTES = 1_000_000
 
 
 class InstalledHook(NamedTuple):

@@ -27,7 +27,8 @@ def _step_back() -> None:
         with open("/proc/self/autogroup", "w") as group:
             group.write(str(NICE_LEVEL))
     except OSError:
-        pass  # another system, or one that schedules by process
+        # another system, or one that schedules by process
+        pass
 
 
 def do_background_work(path: str, kind: str, session: str, tokens: int, window: int) -> None:

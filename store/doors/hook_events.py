@@ -222,7 +222,8 @@ def strip_fences(text: str) -> str:
     """Return a text without our fences and what stands in them."""
     if "<memoranda-" in text:
         marks = list(_FENCE_MARK.finditer(text))
-        ends: dict[str, list[int]] = {}  # of each fence, the last first
+        # of each fence, the last first
+        ends: dict[str, list[int]] = {}
         for mark in reversed(marks):
             if mark[1]:
                 ends.setdefault(mark[2], []).append(mark.end())

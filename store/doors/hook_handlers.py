@@ -69,7 +69,8 @@ LIST_TOOLS = {
     "update_plan": ("plan", "step"),
     "write_todos": ("todos", "description"),
 }
-SINGLE_TASK_TOOLS = ("TaskCreate", "TaskUpdate")  # Claude Code's newer tools
+# Claude Code's newer tools
+SINGLE_TASK_TOOLS = ("TaskCreate", "TaskUpdate")
 _STATUS_OF_CLIENT = {
     "pending": "pending",
     "in_progress": "in_progress",
@@ -225,8 +226,10 @@ def _clean_task_text(text: object) -> str:
 # `state-files` beside their configuration. Files are looked at as strangers' work: small, plain, inside the project.
 
 OWN_TABLES_FOLDER = os.path.join(os.path.dirname(__file__), "state_files")
-USER_TABLES_FOLDER = "state-files"  # beside the person's configuration
-SEEN_FILE_KEY = "state_file."  # of `meta`: what was seen of a file last
+# beside the person's configuration
+USER_TABLES_FOLDER = "state-files"
+# of `meta`: what was seen of a file last
+SEEN_FILE_KEY = "state_file."
 MAX_STATE_FILE_BYTES = 1_000_000  # bytes of such a file
 MAX_PHASES = 200  # phases
 ALFRED_STATE_FILE = ".claude/alfred-dev-state.json"
@@ -378,7 +381,8 @@ def _parse_seen(value: str | None) -> dict[str, Any]:
 
 # per cent of its window from which Gemini may really compact: it reports a compaction before every request
 MIN_COMPACT_USE = 45
-COMPACT_LEARN_SECONDS = 0.5  # of learning, before a compaction
+# of learning, before a compaction
+COMPACT_LEARN_SECONDS = 0.5
 
 
 def handle_event(memory: Memory, event: HookEvent, caller: Caller, ask: AskByMeaning | None = None) -> str:

@@ -35,13 +35,16 @@ from store.doors.memoranda_hook import (
 )
 from store.doors.pack import MeaningRecall
 
-IDLE = 1_800.0  # seconds without an event after which it ends
+# seconds without an event after which it ends
+IDLE = 1_800.0
 REST = 240.0  # and after which it lets go of the model
 # seconds between two looks whether its socket is still there
 SOCKET_LOOK_SECONDS = 30.0
-PATIENCE = 5.0  # seconds that a client may take for each part of its event
+# seconds that a client may take for each part of its event
+PATIENCE = 5.0
 THREADS = 4
-MOST = 64  # events that are received, and wait for a thread
+# events that are received, and wait for a thread
+MOST = 64
 # variables that are read deep below the handlers: an event that has others is answered by a process of its own
 SAME = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 OURS, PASSED = "MEMORANDA_", ("MEMORANDA_DB", WAIT_VARIABLE)
@@ -58,7 +61,8 @@ class Resident:
         self._rest = rest
         self._last = last
         self._stamp = _stamp()
-        self._answered = False  # since this process is what it is
+        # since this process is what it is
+        self._answered = False
         self._threads = ThreadPoolExecutor(THREADS, "hook")
         self._running: set[Future[None]] = set()
         self._recall = MeaningRecall()
@@ -70,7 +74,8 @@ class Resident:
         if self._listening is not None:
             self._answer_until_idle(self._listening)
             if _stamp() == self._stamp:
-                os.unlink(socket_path())  # another process may listen
+                # another process may listen
+                os.unlink(socket_path())
             os.close(self._lock)
             while select.select([self._listening], [], [], 0)[0]:
                 self._receive(self._listening)
@@ -245,7 +250,8 @@ def main(words: list[str]) -> None:
     asked = [number for number in given.get("asked", "").split(",") if number]
     handed = [*(given[name] for name in ("first", "listening", "lock") if name in given), *asked]
     _close_all_but([int(number) for number in handed])
-    os.chdir("/")  # so that no folder is in use because of this process
+    # so that no folder is in use because of this process
+    os.chdir("/")
     if os.getsid(0) != os.getpid():
         os.setsid()
     for number in handed:

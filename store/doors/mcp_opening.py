@@ -89,7 +89,8 @@ class UpkeepThread(Thread):
             if self._child.poll() is None:
                 return False
             self._child = None
-            self._seen = self._read_state()  # what a child did is nothing new
+            # what a child did is nothing new
+            self._seen = self._read_state()
         state = self._read_state()
         if state != self._seen:
             self._seen = state
@@ -148,7 +149,8 @@ SERVER_CAPABILITIES = {
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
-IMPORT_LOOK_SECONDS = 0.05  # seconds between two looks whether it is there
+# seconds between two looks whether it is there
+IMPORT_LOOK_SECONDS = 0.05
 
 
 class McpOpening:
@@ -157,7 +159,8 @@ class McpOpening:
     def __init__(self) -> None:
         # the lines that the SDK is to be given again
         self.handshake: list[bytes] = []
-        self.replayed: list[str | int] = []  # the ids among them
+        # the ids among them
+        self.replayed: list[str | int] = []
         self._version = ""
 
     def answer_line(self, line: bytes) -> tuple[bool, dict[str, Any] | None]:
@@ -269,7 +272,8 @@ def _serve_streams(location: Location, session: str, streams: StandardStreams) -
                 elif reply is not None:
                     streams.write_line(json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode())
             if streams.ended and not streams.waiting:
-                return  # nobody asked for anything of the memory
+                # nobody asked for anything of the memory
+                return
             if streams.waiting and sdk is None:
                 sdk = thread.submit(_import_sdk)
     except BrokenPipeError:
@@ -285,6 +289,7 @@ def _serve_streams(location: Location, session: str, streams: StandardStreams) -
 
 def _import_sdk() -> Callable[[Location, str, StandardStreams], None]:
     """Import the SDK, and what the first call needs, on a thread of its own; return what serves with it."""
-    from store.doors.mcp_server import serve_with_sdk  # half a second and more
+    # half a second and more
+    from store.doors.mcp_server import serve_with_sdk
 
     return serve_with_sdk

@@ -122,7 +122,8 @@ JsonSchema = dict[str, Any]
 CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo"
 SERVER_NAME = "memoranda"
 SERVER_TITLE = "Memoranda"
-REPEATABLE_HINTS: JsonSchema = {  # to write the same again changes nothing
+# to write the same again changes nothing
+REPEATABLE_HINTS: JsonSchema = {
     "readOnlyHint": False,
     "destructiveHint": False,
     "idempotentHint": True,
@@ -362,7 +363,8 @@ PROMPT_SCHEMAS: tuple[JsonSchema, ...] = (
 # by mistake goes to standard error, and what reads standard input reads nothing.
 
 INPUT_CHUNK_BYTES = 1 << 16
-MAX_LINE_BYTES = 8 << 20  # bytes: a longer message is dropped whole
+# bytes: a longer message is dropped whole
+MAX_LINE_BYTES = 8 << 20
 # that calls may take which are under way when the input ends
 FINISH_SECONDS = 5.0
 CANCELLED_METHOD = "notifications/cancelled"
@@ -398,7 +400,8 @@ class StandardStreams:
             os.dup2(2, 1)
             os.close(nothing)
         self._rest = b""
-        self._skipping = False  # the rest of a line that is too long
+        # the rest of a line that is too long
+        self._skipping = False
         # lines that the server is to be given first
         self.waiting: list[bytes] = []
         # ids of requests whose answer was given already

@@ -88,7 +88,8 @@ class _SdkHandlers:
     def close(self) -> None:
         """Let what is under way end, and close the memory; what waits is dropped."""
         if self._flush is not None:
-            self._flush.cancel()  # closing notes the calls too
+            # closing notes the calls too
+            self._flush.cancel()
         self._thread.submit(self._session.close)
         self._thread.shutdown(wait=True)
 

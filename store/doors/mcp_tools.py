@@ -63,7 +63,8 @@ from store.text.similarity import parse_sentence
 from store.text.words import count_tokens
 from store.upkeep.maintenance import timeline_repository
 
-MAX_COUNTED_FACTS = 2_000  # facts that are counted beyond those listed
+# facts that are counted beyond those listed
+MAX_COUNTED_FACTS = 2_000
 RESOURCE_SCHEME = "memory://"  # of the resources
 RESOURCE_LETTERS = {"facts": "F", "decisions": "D"}
 MAX_RESOURCE_RECORDS = 200  # that are listed
@@ -154,7 +155,8 @@ def _sync_files(memory: Memory) -> None:
     try:
         memory.sync.sync_due()
     except MemorandaError:
-        return  # the application and the next command say it
+        # the application and the next command say it
+        return
 
 
 def _nothing_found(query: str) -> ToolAnswer:
@@ -474,7 +476,8 @@ def make_recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, st
 # The tools that write. Facts from an agent wait for a person; decisions and commits are logged at once, and marked as
 # the agent's until a person confirms them.
 
-MIN_QUOTE_WORDS = 3  # words of a quote that may be believed
+# words of a quote that may be believed
+MIN_QUOTE_WORDS = 3
 WAITS_NOTE = "It waits for the person's yes: do not count on it."
 
 

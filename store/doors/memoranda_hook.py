@@ -19,7 +19,8 @@ from _socket import AF_UNIX, SHUT_WR, SOCK_STREAM, SOL_SOCKET, socket, socketpai
 VERSION = "0.1.0"
 # what the first byte of a request asks for; the last two are all of theirs
 EVENT, RELEASE, END = b"e", b"r", b"q"
-DONE_MARK = b"+"  # before an answer: the event was dealt with
+# before an answer: the event was dealt with
+DONE_MARK = b"+"
 # before that, where it is dealt with by a process of its own
 DEFERRED_MARK = b"~"
 # bytes of a report that are read; a tool may have written a large file
@@ -29,7 +30,8 @@ PIPE = 16_384  # bytes that a pipe holds on every system
 ANSWER_SECONDS = 0.25
 # that one may take which starts first, where the model waits for what a session begins with
 COLD_SECONDS = 4.0
-PROMPT_SECONDS = 1.5  # and where it waits for what is added to a prompt
+# and where it waits for what is added to a prompt
+PROMPT_SECONDS = 1.5
 # the variable that sets the first of these, and is the least for the others
 WAIT_VARIABLE = "MEMORANDA_HOOK_WAIT"
 STARTS = (b'"SessionStart"', b'"event":"start"', b'"event": "start"')

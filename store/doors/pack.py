@@ -55,14 +55,18 @@ ANSWERING_KINDS = (
 LARGE_MEMORY = 30_000
 RECALL_POOL = 24  # records that are looked at
 MAX_RECALLED = 6  # relevant records that are returned
-MIN_PROMPT_SHARE = 0.42  # by words, share of the prompt's information
+# by words, share of the prompt's information
+MIN_PROMPT_SHARE = 0.42
 # by words, share of the record's own, and how many of them
 MIN_RECORD_SHARE, MIN_RECORD_WORDS = 0.6, 3
-RARE_COUNT = 8  # a word in fewer records counts as one in so many
-MIN_KIN_LETTERS = 5  # letters that two forms of a word begin with
+# a word in fewer records counts as one in so many
+RARE_COUNT = 8
+# letters that two forms of a word begin with
+MIN_KIN_LETTERS = 5
 # words of a prompt that is a question; a longer one is a task
 MAX_QUESTION_WORDS = 12
-MIN_LONG_SIMILARITY = 0.6  # calibrated similarity of a record to a long prompt
+# calibrated similarity of a record to a long prompt
+MIN_LONG_SIMILARITY = 0.6
 RECALL_WORDS_WEIGHT, MIN_SHORT_SCORE = (
     0.7,
     0.46,

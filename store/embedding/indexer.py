@@ -136,7 +136,8 @@ PASSAGE_COLUMNS = (
     f"substr(c.title, 1, {MAX_INPUT_CHARACTERS}),"
     f" substr(c.text, p.start + 1, min({MAX_INPUT_CHARACTERS}, p.end - p.start))"
 )
-MAX_REFUSED_IDS = 1_000  # ids kept of texts that could not be embedded
+# ids kept of texts that could not be embedded
+MAX_REFUSED_IDS = 1_000
 
 ShowEmbedded = Callable[[int, int], None]
 CancelCheck = Callable[[], bool]
@@ -248,7 +249,8 @@ class _IndexRun:
         self.embedded = self.reused = self.refused = 0
         self.reason = ""
         self.keeper = choose_code_store(database.connection, by)
-        self._ahead: list[int] = []  # the next of the queue
+        # the next of the queue
+        self._ahead: list[int] = []
         self._sorted = 0.0  # when they were read
         # characters a second: a low guess for the first batch, then measured
         self._pace = 2_000.0
@@ -349,7 +351,8 @@ class _IndexRun:
         batch = [self._queued_text(*row) for row in rows]
         size = 0
         for number, text in enumerate(batch):
-            size += min(len(text.text), 2_500)  # models read no more of a text
+            # models read no more of a text
+            size += min(len(text.text), 2_500)
             if number and size > self._pace * EMBED_BATCH_SECONDS:
                 batch = batch[:number]
                 break
@@ -428,7 +431,8 @@ class _IndexRun:
             if current is None:
                 deleted.append(text.id)
             elif current.digest != text.digest or text.digest is None:
-                continue  # changed while the model ran: it stays in the queue
+                # changed while the model ran: it stays in the queue
+                continue
             elif not text.text:
                 deleted.append(text.id)
             elif text.digest in refused:

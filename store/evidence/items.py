@@ -34,9 +34,11 @@ from store.git.repository import (
 )
 
 FILE_ITEM, SYMBOL_ITEM, COMMIT_ITEM, URL_ITEM, COMMAND_ITEM = "file", "symbol", "commit", "url", "command"
-RUN_TYPES = (URL_ITEM, COMMAND_ITEM)  # looked at only when a person allowed it
+# looked at only when a person allowed it
+RUN_TYPES = (URL_ITEM, COMMAND_ITEM)
 UNSEEN, HOLDS, MOVED, CHANGED, GONE = range(5)
-LONGEST_ITEM = 1_000  # characters of an address or a command
+# characters of an address or a command
+LONGEST_ITEM = 1_000
 COMMIT_DIGITS = 12  # digits of a commit
 NO_BASE = "-"
 _UNQUOTED = "/!$&*+,;=@~"  # in a path, written as it is
@@ -176,8 +178,10 @@ def digest_first_line(line: bytes) -> str:
 
 GIT_SECONDS = 5.0  # for all that git is asked in one look
 MOST_COMPARED = 2_000_000  # lines, in search of one place
-MOST_BASES = 40  # commits with which the present one is compared
-MOST_NEW = 300  # files that are searched for what is in none that git knows
+# commits with which the present one is compared
+MOST_BASES = 40
+# files that are searched for what is in none that git knows
+MOST_NEW = 300
 MOST_NAMES = 40  # names that git is asked about
 LineRange = tuple[int, int]
 Answer = TypeVar("Answer")

@@ -71,7 +71,8 @@ class ScratchFolder:
                 self._handle = os.open(self.folder, os.O_RDONLY)
                 fcntl.flock(self._handle, fcntl.LOCK_EX)
             except FileNotFoundError:
-                continue  # removed as abandoned before it was locked
+                # removed as abandoned before it was locked
+                continue
             except OSError:
                 self.__exit__(None, None, None)
                 raise
@@ -251,7 +252,8 @@ def backups_to_keep(
 
 
 LATE_BACKUP_DAYS = 3  # from which on a warning is shown
-PAGES_AT_ONCE = 512  # that are copied before other connections continue
+# that are copied before other connections continue
+PAGES_AT_ONCE = 512
 BACKUP_COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
 
 
@@ -378,7 +380,8 @@ def copy_pages(source: apsw.Connection, path: str, cancelled: IsCancelled = neve
                     return False
                 copying.step(PAGES_AT_ONCE)
         finally:
-            copying.close(True)  # an error here follows an earlier one
+            # an error here follows an earlier one
+            copying.close(True)
         # one file, without others beside it
         target.pragma("journal_mode", "delete")
         return True

@@ -42,7 +42,8 @@ from store.redaction.redactor import count_markers
 
 Pairs = list[tuple[str, Any]]
 
-GZIP_START = b"\x1f\x8b"  # first bytes of a compressed file
+# first bytes of a compressed file
+GZIP_START = b"\x1f\x8b"
 MAX_ROW_BYTES = 64 << 20  # bytes of one row
 _SECTION_START = re.compile(r'"([a-z_]{1,64})":\s*\[')
 _OTHER_IMPORTS = (
@@ -339,7 +340,8 @@ class MemoryFile(ImportSource):
         try:
             columns = export_columns(connection, table)
             if not columns:
-                return  # an older schema had no such table
+                # an older schema had no such table
+                return
             names = [column.name for column in columns]
             rows = connection.execute(
                 f"SELECT {', '.join(names)} FROM {table} ORDER BY {list_key_columns(columns)}"

@@ -291,7 +291,8 @@ CLAUDE_CODE_TYPES = {
     "work": "reference",
 }  # of Claude Code; `project` for the rest
 OKF_VERSION = "0.2"
-LONGEST_FILE_NAME, LONGEST_INDEX_TITLE = 48, 100  # characters
+# characters
+LONGEST_FILE_NAME, LONGEST_INDEX_TITLE = 48, 100
 _TAG_START = re.compile(r"(?<!\S)#(?=\S)")
 _LINK_MARKS = re.compile(r"[\[\]()]")
 

@@ -202,7 +202,8 @@ class _DigestChain:
 
     def __init__(self) -> None:
         self._read = self._made = b""
-        self._seq = 0  # the step whose rows are being read
+        # the step whose rows are being read
+        self._seq = 0
         self._leaves = sha256()
         self._count = 0
 

@@ -153,7 +153,8 @@ def run_git(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = 
                     try:
                         pipe.close()
                     except BrokenPipeError:
-                        pass  # a last line that git did not wait for
+                        # a last line that git did not wait for
+                        pass
 
 
 def _git_environment() -> dict[str, str]:

@@ -21,7 +21,8 @@ from store.git.process import GitError, GitProcess, ObjectNeverFetched, run_git
 #
 # Two commits are compared, never the working tree: for that git would run filters that the repository names.
 
-MAX_DIFF_BYTES = 40_000_000  # of a comparison that are read
+# of a comparison that are read
+MAX_DIFF_BYTES = 40_000_000
 _HUNK_HEADER = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # first line and number of lines before, and after
 DiffHunk = tuple[int, int, int, int]
@@ -35,7 +36,8 @@ class GitMove(NamedTuple):
 
     def map_lines(self, first: int, last: int) -> tuple[int, int] | None:
         """Return where lines of the earlier file are now, as (first, last); None if all of them are gone."""
-        start = end = 0  # by how much lines before either end moved
+        # by how much lines before either end moved
+        start = end = 0
         left = last - first + 1
         for old, size, _, grown in self.hunks:
             # without lines before, git names the line that they follow
@@ -154,7 +156,8 @@ def _decode_path(raw: bytes) -> str:
 _POINTER_BYTES = 8_192
 _SHALLOW_BYTES = 8_000_000
 _LOG_BYTES = 8_000_000
-_MAX_REF_FOLDERS = 2_000  # of branches; a repository with more is read in part
+# of branches; a repository with more is read in part
+_MAX_REF_FOLDERS = 2_000
 # A file system's clock has ticks: a change in the same tick as a read before would not show. So a file this recent is
 # not trusted, and the next read differs.
 _SETTLED_NS = 50_000_000
@@ -526,7 +529,8 @@ class Repository:
             self.root, "log", *arguments, "--shortstat" if measured else "--no-patch", form, lines=shas
         ) as child:
             fields = _read_fields(child, cancelled)
-            next(fields, None)  # the text before the first NUL: empty
+            # the text before the first NUL: empty
+            next(fields, None)
             while len(record := list(itertools.islice(fields, 5))) == 5 and not cancelled():
                 yield _parse_commit(record, measured)
 

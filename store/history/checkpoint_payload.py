@@ -24,17 +24,20 @@ from store.text.language import extract_names
 from store.text.words import count_tokens, shorten_to_tokens
 
 MOST_TASKS, MOST_DECISIONS = 20, 5  # at most
-FIELD_TOKENS = 75  # tokens of a task, or of one field of a decision
+# tokens of a task, or of one field of a decision
+FIELD_TOKENS = 75
 CHECKPOINT_SUMMARY_TOKENS = 50  # tokens of a summary
 # a session with a turn within this time is the subject of the memory
 RECENT_TURN_MS = 1_800_000
-MOST_CHANGES = 2_000  # changes since the previous checkpoint that are counted
+# changes since the previous checkpoint that are counted
+MOST_CHANGES = 2_000
 # all fields of a checkpoint, except when it was recovered
 SEALED_FIELDS = (
     "json_array(id, name, created_at, seq, trigger, origin, level, session, used, tokens, summary, changed, working,"
     " tasks, decisions, entities)"
 )
-CHANGE_WORDS = {  # (table, change of the record) → the word for its count
+# (table, change of the record) → the word for its count
+CHANGE_WORDS = {
     ("facts", "INSERT"): "new fact",
     ("facts", "forgotten"): "fact forgotten",
     ("facts", "UPDATE"): "fact changed",

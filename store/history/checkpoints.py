@@ -31,9 +31,11 @@ from store.records.timeline import (
 
 # a session without a turn for so long is no longer under way
 RECOVERY_QUIET_MS = 30 * MINUTE_MS
-RECOVERY_OFFER_DAYS = 7  # and after so long a recovery is no longer offered
+# and after so long a recovery is no longer offered
+RECOVERY_OFFER_DAYS = 7
 FORGET_USAGE_DAYS = 7
-MANY_RECORDS = 10  # records above which an act is preceded by a checkpoint
+# records above which an act is preceded by a checkpoint
+MANY_RECORDS = 10
 AUTOMATIC_SQL = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in AUTOMATIC_TRIGGERS))
 
 # whether anything happened after step ?1, or after moment ?2 and up to now, ?3
@@ -273,7 +275,8 @@ class Checkpoints(RecordTable[Checkpoint]):
         plans = Plans(self._database)
         plan = plans.plan_checkpoint(number)
         blocked = {index for index, change in enumerate(plan.changes) if change.blocked}
-        chosen = plans.propose_changes(plan) | blocked  # which raises
+        # which raises
+        chosen = plans.propose_changes(plan) | blocked
         if not chosen:
             raise Conflict(f"Nothing changed since {cite('checkpoint', number)}.", "There is nothing to restore.")
         applied = plans.apply_plan(plan, chosen, actor=actor)

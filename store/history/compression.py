@@ -39,7 +39,8 @@ INTO_HISTORY = f"INTO main.history_row({ROW_COLUMNS}) VALUES ({', '.join('?' * (
 _SALT_BYTES, _LEAF_BYTES = 16, 32  # bytes
 # flags of a row besides `purged` (0 to 2): it has no salt; its leaf is not derived from its salt
 ERASED, PURGED_FLAGS, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
-_KEPT_BLOCKS = 8  # blocks that a connection keeps decompressed
+# blocks that a connection keeps decompressed
+_KEPT_BLOCKS = 8
 
 
 def encode_block(found: list[PackedRow]) -> PackedRow:
@@ -161,9 +162,12 @@ class PackedRows:
         self._version: tuple[int, int] | None = None
         # (first step, last step, id), in order
         self._blocks: list[tuple[int, int, int]] = []
-        self._lasts: list[int] = []  # the highest last step up to each
-        self._records: dict[int, array[int]] = {}  # id → hashes of its records
-        self._kept: dict[int, HistoryBlock] = {}  # most recently used last
+        # the highest last step up to each
+        self._lasts: list[int] = []
+        # id → hashes of its records
+        self._records: dict[int, array[int]] = {}
+        # most recently used last
+        self._kept: dict[int, HistoryBlock] = {}
 
     def Connect(self, *names: Any) -> tuple[str, PackedRows]:
         return self.SCHEMA, self
@@ -492,7 +496,8 @@ def unpack_all_records(connection: apsw.Connection) -> int:
         try:
             found = _read_block(connection, block).all_rows()
         except (DamagedFile, ValueError, TypeError, IndexError):
-            continue  # its rows are lost, and `mending` reports it
+            # its rows are lost, and `mending` reports it
+            continue
         before = connection.total_changes()
         connection.executemany(f"INSERT OR IGNORE {INTO_HISTORY}", found)
         count += connection.total_changes() - before

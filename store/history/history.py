@@ -155,7 +155,8 @@ RowEdit = tuple[
     str, RowKey, RowState | None, RowState | None
 ]  # table, key, current state, wanted state (None: no row)
 
-INSERT, UPDATE, DELETE = range(3)  # in the order that keeps references valid
+# in the order that keeps references valid
+INSERT, UPDATE, DELETE = range(3)
 
 
 def apply_edits(write: Transaction, edits: Sequence[RowEdit]) -> list[tuple[str, RowKey]]:
@@ -577,7 +578,8 @@ class History(RecordTable[Step]):
         and it was a plain one, or one that was in force when it was made. A step whose rows were all purged is not
         undone, and is ignored.
         """
-        waiting: list[int] = []  # negative, so that they are sorted
+        # negative, so that they are sorted
+        waiting: list[int] = []
         chosen: int | None = None
         for seq, undoes, undone_by, again in self._manual_steps():
             if undoes is None:
@@ -685,7 +687,8 @@ class History(RecordTable[Step]):
         rows, count = read_revertible_rows(self._database, step.seq)
         if count != step.changes:
             raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be undone.")
-        edits = [  # of a purged record nothing can be undone
+        # of a purged record nothing can be undone
+        edits = [
             (table, json.loads(key), after and json.loads(after), before and json.loads(before))
             for table, key, _, before, after in rows
         ]

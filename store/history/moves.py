@@ -176,7 +176,8 @@ def _finish_move(database: Database, move: FactMove) -> str:
     try:
         with database.write(PERSON_ORIGIN, "move") as write:
             if not history.is_move_begun(write, move):
-                return ""  # whoever began it has finished it meanwhile
+                # whoever began it has finished it meanwhile
+                return ""
             noted = find_move(own, move.token) if own is not None else None
             if own is None or noted is None:
                 drop_move(write, move)

@@ -383,7 +383,8 @@ def _still_has(row: RowDict, state: RowDict) -> bool:
 # References to the journal (a commit, an iteration) never prevent anything: the journal is not rolled back. What stands
 # in the way is said in words of what the reference means: a record took another's place, a commit is linked.
 
-TableKey = tuple[str, tuple[Any, ...]]  # a table, and the values of its key
+# a table, and the values of its key
+TableKey = tuple[str, tuple[Any, ...]]
 # a record, its current row and its row then
 RecordMove = tuple[TableKey, RowDict | None, RowDict | None]
 CiteRecords = Callable[[list[TableKey]], dict[TableKey, str]]
@@ -967,7 +968,8 @@ def list_happenings(database: Database, since: str = "", before: str = "") -> li
 def _happening_of_change(change: PlannedChange) -> Happening:
     """Return what happened to a record, from the planned change that would revert it."""
     then, now = change.then or {}, change.now or {}
-    citation = change.citation.split()[-1]  # of a link its decision
+    # of a link its decision
+    citation = change.citation.split()[-1]
     states = [
         state for state, (column, value) in _STATE_COLUMNS.items() if now.get(column) == value != then.get(column)
     ]

@@ -55,12 +55,16 @@ if TYPE_CHECKING:
 # only; 10,000 facts take some n^1.5 steps, and a pair as similar as a paraphrase is hardly ever missed
 # (bench.duplicates).
 
-MIN_SHARED_PART = 0.5  # of their words, that two texts must share
-IDENTIFYING_LETTERS = 5  # letters of a word that identify it
+# of their words, that two texts must share
+MIN_SHARED_PART = 0.5
+# letters of a word that identify it
+IDENTIFYING_LETTERS = 5
 # texts with a word, above which the word selects no pairs
 COMMON_WORD_TEXTS = 64
-CENTRES_PER_VECTOR = 2  # centres that each vector is assigned to
-CENTRE_ROUNDS = 4  # of moving the centres to the mean of their vectors
+# centres that each vector is assigned to
+CENTRES_PER_VECTOR = 2
+# of moving the centres to the mean of their vectors
+CENTRE_ROUNDS = 4
 # Two passages of e5 are more similar than a question and a passage: the medians of the texts of calibration.tsv without
 # the mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
 BOTH_PASSAGES = 1.165
@@ -321,7 +325,8 @@ def _find_sharing_records(database: Database, kind: int, words: Sequence[str], m
 #
 # A model may replace it (`SummarizeFacts`); it must return a sentence that contains nothing beyond these facts.
 
-LONGEST_SUMMARY = 400  # characters; a longer text is no summary
+# characters; a longer text is no summary
+LONGEST_SUMMARY = 400
 SUMMARY_ENDS = ".!;, "
 
 
@@ -335,22 +340,30 @@ def join_fact_texts(texts: Sequence[str]) -> str:
     return whole if len(whole) <= LONGEST_SUMMARY else ""
 
 
-DUPLICATES_ORIGIN = "duplicates"  # the origin of these proposals
-MOST_NEW_PROPOSALS = 40  # new proposals of one pass: nobody would read more
+# the origin of these proposals
+DUPLICATES_ORIGIN = "duplicates"
+# new proposals of one pass: nobody would read more
+MOST_NEW_PROPOSALS = 40
 MOST_PER_FACT = 2  # proposals that a fact may be in
 # facts that differ only in numbers or days, from which on they are a list and no contradiction
 MIN_SERIES = 3
-MIN_COMPARED = 0.75  # calibrated similarity from which two facts are compared
+# calibrated similarity from which two facts are compared
+MIN_COMPARED = 0.75
 # and from which two of one language are the same though they share no word
 BEYOND_DOUBT = 0.9
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
 OWN_SPACE_PRODUCT = 0.6
-MIN_RELATED = 0.6  # and from which two old ones are about one thing
-OLD_FACT_DAYS = 90  # since it was confirmed, from which on a fact is old
-MOST_OPENED = 1  # times, at most, that an unused fact was opened
-MIN_CLUSTER, MAX_CLUSTER = 3, 6  # facts that one sentence replaces
-FACT_CANDIDATES = 40  # facts that one text is compared with
+# and from which two old ones are about one thing
+MIN_RELATED = 0.6
+# since it was confirmed, from which on a fact is old
+OLD_FACT_DAYS = 90
+# times, at most, that an unused fact was opened
+MOST_OPENED = 1
+# facts that one sentence replaces
+MIN_CLUSTER, MAX_CLUSTER = 3, 6
+# facts that one text is compared with
+FACT_CANDIDATES = 40
 
 
 class FactPair(NamedTuple):
@@ -682,7 +695,8 @@ def _question_about_cluster(
 # The fact is written at once, and compared soon after (by the application within seconds, else by the next command that
 # reads), so that `remember` does not wait. By words alone, as `find_similar_facts`, a millisecond or two for each.
 
-COMPARE_BATCH = 20  # facts that are compared before the results are written
+# facts that are compared before the results are written
+COMPARE_BATCH = 20
 
 
 def has_uncompared_facts(database: Database) -> bool:
@@ -723,7 +737,8 @@ def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
                 # not fresh if another process was first
                 proposal, fresh = inbox.propose_within(write, question)
             except MemorandaError:
-                continue  # one of the two was deleted meanwhile
+                # one of the two was deleted meanwhile
+                continue
             new += [proposal] if fresh else []
         write.reason = proposing_reason(new)
     return new

@@ -443,9 +443,8 @@ class Inbox(Proposals):
         if not choices:
             raise InvalidInput("No proposal was named.", "Name them by their numbers: confirm P#8 P#9.")
         asked = {one.id: one for one in self.get_many([choice.number for choice in choices])}
-        found = {  # reads files, so it is done before anything is locked
-            number: self._evidence_doubts(one) if not anyway else [] for number, one in asked.items()
-        }
+        # reads files, so it is done before anything is locked
+        found = {number: self._evidence_doubts(one) if not anyway else [] for number, one in asked.items()}
         made: dict[int, int | None] = {}
         rejected: list[int] = []
         left: dict[int, MemorandaError] = {}

@@ -157,7 +157,8 @@ class ProposalAcceptance:
         self._own = edited is not None and edited.strip() != proposal.text
         self._text = clean_fact_text(edited if edited is not None else proposal.text)
         self._again = again
-        self.decision: int | None = None  # the decision that was recorded
+        # the decision that was recorded
+        self.decision: int | None = None
 
     def accept(self) -> int | None:
         """Apply the proposal; return the resulting fact, None where one was forgotten, or a decision was made."""

@@ -123,7 +123,8 @@ def split_program_text(text: str) -> tuple[str, str, bool]:
         if tag[1]:
             ends.setdefault(tag[2], []).append(number)
     own, quoted, place, after = list[str](), list[str](), 0, 0
-    begins = _skip_space(text, 0)  # start of what is not the program's
+    # start of what is not the program's
+    begins = _skip_space(text, 0)
     for number, tag in enumerate(tags):
         if tag[1] or number < after:
             continue
@@ -506,7 +507,8 @@ def _parse_plain(
             role = begins[0] if begins else role
             continue
         if growing and not raw.whole:
-            if first and begins:  # else the line continues the turn
+            # else the line continues the turn
+            if first and begins:
                 yield _turn_entry(session, role, lines, first, before, size)
             yield FormatEntry(before, raw.number, waiting=True)
             return

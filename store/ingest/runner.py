@@ -49,7 +49,8 @@ from store.text.words import reduce_to_one_line
 
 DISCARD_DAYS = 1
 DISCARD_REASONS = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
-LONGEST_DISCARDED = 2_000  # characters that are kept of each
+# characters that are kept of each
+LONGEST_DISCARDED = 2_000
 
 
 def keep_discarded(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> bool:
@@ -95,8 +96,10 @@ def expire_discarded(database: Database, now: str) -> int:
 
 # of one transaction: some 30 ms, so that no writer waits long
 BATCH_TURNS, BATCH_BYTES = 100, 1 << 17
-SKIPPED_SHIFT = 4  # bits: skipped bytes count a sixteenth of written ones
-MOST_TROUBLES = 20  # broken lines that are listed one by one
+# bits: skipped bytes count a sixteenth of written ones
+SKIPPED_SHIFT = 4
+# broken lines that are listed one by one
+MOST_TROUBLES = 20
 # seconds between two transactions, in which other writers get the file
 INGEST_PAUSE_SECONDS = 0.002
 INGEST_KEY = "ingest.key"
@@ -228,7 +231,8 @@ class _IngestRun:
         self._origin = origin
         self._report = report
         self._secret = _digest_secret(database)
-        self._purges: object = None  # number of purges when they were last read
+        # number of purges when they were last read
+        self._purges: object = None
         self._buried = make_tombstone_test(database)
         self._inside: dict[str, bool] = {}
         self._own = bool(path) and is_claude_transcript(path)
@@ -339,7 +343,8 @@ class _IngestRun:
 
     def _line_key(self, line: ParsedLine) -> bytes:
         """Return what identifies this line, as a keyed digest."""
-        if _UUID.fullmatch(line.id):  # a forked session repeats earlier turns
+        # a forked session repeats earlier turns
+        if _UUID.fullmatch(line.id):
             return self._digest_parts("id", line.role, line.id)
         if line.id:
             return self._digest_parts(line.session, line.role, "id", line.id)
@@ -373,7 +378,8 @@ class _IngestRun:
             return
         added: set[str] = set()
         with self._database.write(self._origin, "ingest") as write:
-            counts = Counter[str]()  # added to the report when it is committed
+            # added to the report when it is committed
+            counts = Counter[str]()
             seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
             if seen != self._purges:
                 self._purges, self._buried = seen, make_tombstone_test(self._database)

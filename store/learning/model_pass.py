@@ -60,17 +60,20 @@ from store.text.words import WORD_PATTERN, load_rapidfuzz
 # most proposals by a model that may wait in the inbox, as nobody would review more
 MOST_MODEL_PROPOSALS = 60
 MOST_PROPOSED = 30  # most proposals of one run
-MOST_EARLIER = 2_000  # newest proposals that a new one is compared with
+# newest proposals that a new one is compared with
+MOST_EARLIER = 2_000
 # waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts
 TOLD_SQL = (
     "state = 'waiting' AND kind = 'add' AND json_extract(change, '$.decision') IS NULL"
     " AND json_extract(evidence, '$[0].citation') = ?1"
     " AND json_extract(evidence, '$[0].quote') IN (SELECT value FROM json_each(?2))"
 )
-MOST_SIMILAR = 5  # most similar of them that are compared closely
+# most similar of them that are compared closely
+MOST_SIMILAR = 5
 # least share of a fact's words in a sentence for the model to compare the two
 MIN_NEAR_SHARE = 0.25
-MOST_FACTS_SHOWN = 4  # most facts compared with one sentence
+# most facts compared with one sentence
+MOST_FACTS_SHOWN = 4
 # most sentences of one turn that the model is asked about
 MOST_SENTENCES_ASKED = 3
 # failures that are not the turn's fault
@@ -188,7 +191,8 @@ class _ModelReading(QueueReader):
             )
         with self._open_step(f"{MODEL_ORIGIN_PREFIX}{model.name}"[:80]) as write:
             if turn is None or not is_turn_unchanged(write, turn):
-                planned = []  # it was purged or changed while the model ran
+                # it was purged or changed while the model ran
+                planned = []
             while (
                 turn
                 and planned

@@ -310,7 +310,8 @@ class DismissedTexts:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._at: dict[str, str] = {}  # normalised text → timestamp
+        # normalised text → timestamp
+        self._at: dict[str, str] = {}
         self._step = 0
 
     def was_dismissed_after(self, turn: Turn, text: str) -> bool:
@@ -335,8 +336,10 @@ class DismissedTexts:
 # Independent of the learning rules on purpose, so that the counts show what the rules miss. The patterns are few and
 # simple, and a turn counts once.
 
-ASKED_COUNT, KEPT_COUNT = "requests.asked", "requests.kept"  # keys in meta
-READ_CHARACTERS = 5_000  # characters of a turn that are read
+# keys in meta
+ASKED_COUNT, KEPT_COUNT = "requests.asked", "requests.kept"
+# characters of a turn that are read
+READ_CHARACTERS = 5_000
 
 
 def asks_for_memory(turn: Turn) -> bool:
@@ -356,7 +359,8 @@ def read_request_counts(database: Database) -> tuple[int, int]:
 READ_BATCH = 50  # entries taken at once
 EXTRACTION_LEASE = "extraction"
 RENEW_SECONDS = 1.0
-MODEL_RECENT_DAYS = 14  # age up to which a turn is given to a model
+# age up to which a turn is given to a model
+MODEL_RECENT_DAYS = 14
 
 
 @dataclass(slots=True)

@@ -177,7 +177,8 @@ def _split_several(folded: str, start: int, end: int) -> list[TextSpan]:
     """Return the parts of an enumeration, of "that … and that …", or of a list of statements."""
     listed, loose = _split_at(folded, start, end, _ENUMERATED), ";" in folded[start:end]
     if len(listed) > 2:
-        return listed  # "A is at 1; B at 2; C is not there"
+        # "A is at 1; B at 2; C is not there"
+        return listed
     counted = word_pattern("both").search(folded, 0, start)
     for spans, stands in (
         (listed, _has_subject_and_verb if loose else _stands_alone),
@@ -285,7 +286,8 @@ def find_requests(turn: Sequence[Sentence]) -> Iterator[Request]:
         for where, start, end in find_content(turn, number, marker, taken):
             taken.add(where)
             under = _condition_start(sentence.folded, marker) if where == number else end
-            if under < start:  # kept whole with its condition, as a proposal
+            # kept whole with its condition, as a proposal
+            if under < start:
                 yield Request(where, under, end, marker.kind, False)
                 continue
             part = marker.clause
@@ -341,7 +343,8 @@ def _is_valid_marker(sentence: Sentence, marker: Marker) -> bool:
     folded, kind = sentence.folded, marker.kind
     if kind == "to_do":
         return has_verb(folded[marker.end :])
-    if kind in ASKING_KINDS:  # "tomé nota", "anoté" is no request
+    # "tomé nota", "anoté" is no request
+    if kind in ASKING_KINDS:
         return not sign_pattern("own_past").match(sentence.text.lower(), marker.start)
     if kind == "lasting":
         return not tells_what_fails(folded[marker.end :].strip(TRIM_MARKS))
@@ -363,7 +366,8 @@ def _is_keepable(sentence: Sentence, marker: Marker) -> bool:
         sentence.text[start:].strip(TRIM_MARKS),
     )
     if folded[marker.end : marker.clause.end].strip() and not itself and kind != "denies":
-        return False  # "yes", "update" as the first word of another sentence
+        # "yes", "update" as the first word of another sentence
+        return False
     if not rest:
         return kind == "corrects"
     if word_pattern("unsure").search(folded) or (tells_what_fails(rest) and not FIGURE_PATTERN.search(rest)):
@@ -560,7 +564,8 @@ _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉ
 TOLD_REASON = "you told it as something that lasts"
 # what such a sentence says does not last
 NOT_TOLD_PATTERNS = ("passing", "once", "unsure", "hedged")
-_OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
+# quoted, or code
+_OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")
 _NOTE = re.compile(
     r"\A\s*#\s+(?=\w[^\n]+\s*\Z)"
 )  # a line that is meant for the memory, as agents' own prompts have it
@@ -796,7 +801,8 @@ def _find_domain(folded: str) -> str:
 
 # least share of a fact's words in a sentence, to ask whether it says the same
 MIN_CONFIRM_SHARE = 0.75
-MIN_CONFLICT_SHARE = 0.6  # least share where the sentence contradicts the fact
+# least share where the sentence contradicts the fact
+MIN_CONFLICT_SHARE = 0.6
 # least letters of a word in which exchanged letters count as a typo
 MIN_SWAP_LETTERS = 6
 # least letters that two forms of a word have in common at the beginning

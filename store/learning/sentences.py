@@ -29,7 +29,8 @@ GRAMMAR_FOLDER = os.path.join(os.path.dirname(__file__), "grammar")
 # the file of what is put together of the words of all languages
 FORMS_FILE = "forms"
 GRAMMAR_LANGUAGES = tuple(language for language in list_languages(GRAMMAR_FOLDER) if language != FORMS_FILE)
-MARKER_WINDOW = 240  # letters within which a marker must end
+# letters within which a marker must end
+MARKER_WINDOW = 240
 # least letters of a marker's word in which one typo is accepted
 MIN_TYPO_LETTERS = 7
 
@@ -366,12 +367,14 @@ def is_command(folded: str) -> bool:
 
 # level of a character, as above; OWN: the person's
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3
-LINE_HEAD = 300  # characters of a line by which its kind is recognised
+# characters of a line by which its kind is recognised
+LINE_HEAD = 300
 
 _COLON = re.compile(r":(?=\s|$)")
 _SENTENCE = re.compile(r"[.!?…]\s")
 
-MarkedPart = tuple[int, int, int]  # start, end, highest level
+# start, end, highest level
+MarkedPart = tuple[int, int, int]
 _LOWERED_LEVELS = [bytes(min(one, level) for one in range(256)) for level in range(OWN + 1)]
 
 
@@ -391,7 +394,8 @@ class QuotedSpans:
     def _mark_lines(self, text: str) -> Iterator[MarkedPart]:
         """Yield lines by their form, and what they announce."""
         patch = bool(form_pattern("patch").search(text))
-        begun = quoted = indented = False  # after the last line
+        # after the last line
+        begun = quoted = indented = False
         # a paragraph is to follow, or the lines are part of it
         announced = cut = False
         end, length = 0, len(text)
@@ -500,7 +504,8 @@ def _mark_enclosed(
 # What somebody else certainly said is left out. What may have been pasted (a list, a very long turn, what follows an
 # unexplained colon) has a `doubt`: it is never enough for a fact without confirmation.
 
-LONG_TURN = 2_000  # characters from which a turn was probably not typed
+# characters from which a turn was probably not typed
+LONG_TURN = 2_000
 # characters read at each end of a turn; the middle of a longer one was probably pasted
 READ_EACH_END = 5_000
 MIN_WORDS = 2  # least words of a thing to remember
@@ -589,7 +594,8 @@ def _own_letters(marks: QuotedSpans, text: str, start: int, end: int) -> int:
 
 NAME_PATTERN = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 FIGURE_PATTERN = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
-MIN_TELLING_WORDS = 3  # least words of a clause for the form `telling` to count
+# least words of a clause for the form `telling` to count
+MIN_TELLING_WORDS = 3
 LASTING_SIGNS = ("habit", "decided_past", "likes", "wishes")
 ONESELF_SIGNS = ("theirs", "lasting_verb", "third_person")
 

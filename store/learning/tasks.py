@@ -61,7 +61,8 @@ from store.text.words import WORD_PATTERN, count_tokens, fold_text, read_languag
 
 # Prompts of the tasks: one TOML file a language, loaded at first use.
 
-USUAL_LANGUAGE = "es"  # for a text of unknown language, which is rarely English
+# for a text of unknown language, which is rarely English
+USUAL_LANGUAGE = "es"
 
 
 def task_prompt(task: str, text: str) -> list[ChatMessage]:
@@ -135,7 +136,8 @@ def consolidate_facts(model: ModelSession, texts: Sequence[str]) -> str:
 # Task `rank_facts`: order facts by how much they concern a question. No fact is added or removed. The rule keeps the
 # order of the search.
 
-MOST_RANKED = 12  # facts in one question; the others follow in their order
+# facts in one question; the others follow in their order
+MOST_RANKED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +417,8 @@ def _find_quote(quote: str, text: str) -> str:
 
 # sentences in one question: with more a small model takes too long
 SENTENCES_PER_QUESTION = 6
-MOST_CLASSIFIED = 2  # most facts of a turn whose domain is asked for separately
+# most facts of a turn whose domain is asked for separately
+MOST_CLASSIFIED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +438,8 @@ FACTS = ModelTask("extract_facts", FactsForm, 200)
 def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
     """Return the sentences that a model names as lasting facts. Raise ModelFailed."""
     shown = find_lasting_sentences(role, text)
-    domains: dict[int, str] = {}  # place in `shown` → domain
+    # place in `shown` → domain
+    domains: dict[int, str] = {}
     for start in range(0, len(shown), SENTENCES_PER_QUESTION):
         some = shown[start : start + SENTENCES_PER_QUESTION]
         question = number_texts([sentence.text for sentence in some])
@@ -460,7 +464,8 @@ def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
 # rule left open, and its answers only become proposals.
 
 MOST_RECONFIRMED = 5  # facts in one question
-MIN_REPEATED_SHARE = 0.5  # least share of a fact's words in a repetition
+# least share of a fact's words in a repetition
+MIN_REPEATED_SHARE = 0.5
 # least share where the text says that it still holds, or that it changed
 MIN_CHANGED_SHARE = 0.2
 _MESSAGE_PART = re.compile(r"[,;:.!?…]+(?=\s|$)")

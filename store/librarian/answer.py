@@ -220,15 +220,19 @@ def _load_links(database: Database, record: Record) -> Iterator[tuple[str, Answe
 
 SHOWN_RESULTS = 3  # search results shown
 LISTED_RECORDS = 12  # records shown of a list
-MAX_NAMED_COUNTED = 5  # up to so many counted records are all named
-MAX_NAMED_NEAREST = 3  # nearest records named where none answers
+# up to so many counted records are all named
+MAX_NAMED_COUNTED = 5
+# nearest records named where none answers
+MAX_NAMED_NEAREST = 3
 MAX_QUOTE_CHARACTERS = 260  # characters of a quote
 # kinds whose text may be of several passages
 LONG_TEXT_KINDS = ("turn", "document")
-MAX_NAME = 40  # characters of a name; a longer one is quoted
+# characters of a name; a longer one is quoted
+MAX_NAME = 40
 # fields that are names, each a part of a template
 NAME_FIELDS = ("author", "command", "path", "phase", "speaker")
-MAX_PAYLOAD_DEPTH = 4  # levels of an event's payload that are told
+# levels of an event's payload that are told
+MAX_PAYLOAD_DEPTH = 4
 MAX_OPTION = 80  # characters of one of several quotes
 # a text with this must be quoted, to tell it from ours
 _NOT_A_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")
@@ -262,7 +266,8 @@ class _SentenceWriter:
         from `at` on."""
         begin = self.source.start if self.source.kind in LONG_TEXT_KINDS and not at else 0
         if self.asked.aspect == ASKS_WHY and self.source.kind in LONG_TEXT_KINDS:
-            most *= 2  # the reason may stand in the sentence after
+            # the reason may stand in the sentence after
+            most *= 2
         start, end = self.chosen_span(field, text, at) or find_quote_span(text, self.asked.about, most, begin)
         self.quotes.append(Quote(self.source.citation, field, at + start, at + end, text[start:end]))
         # outside of the marks, where text was cut

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 # Circuit breaker: after failures a server is not asked for a while, longer each time, so that nobody waits
 # repeatedly.
 
-FAILURES_TO_OPEN = 3  # consecutive failures that open the breaker
+# consecutive failures that open the breaker
+FAILURES_TO_OPEN = 3
 # kinds of which one failure opens it; it closes when the server is seen again
 GONE_KINDS = ("absent", "missing")
 # seconds it stays open: the first time, and at most
@@ -100,7 +101,8 @@ SCHEME_PORTS = {"http": 80, "https": 443}
 DEFAULT_PORT = 11434  # default where no scheme is given
 DEFAULT_HOST = "127.0.0.1"  # default host
 LOCAL_HOSTS = (DEFAULT_HOST, "localhost", "::1", "0.0.0.0")
-MAX_SHOWN_ADDRESS = 80  # characters of a displayed address
+# characters of a displayed address
+MAX_SHOWN_ADDRESS = 80
 
 
 def get_server_address(config: Config) -> str:
@@ -367,7 +369,8 @@ class AbortableConnection:
     def __init__(self) -> None:
         import httpx
 
-        self._sockets = list[socket]()  # of the current request
+        # of the current request
+        self._sockets = list[socket]()
         self.options: dict[str, Any] = {
             "follow_redirects": False,
             "trust_env": False,
@@ -389,7 +392,8 @@ class AbortableConnection:
         def note(event: str, info: dict[str, Any]) -> None:
             if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
                 own.append(info["return_value"].get_extra_info("socket"))
-                if own is not self._sockets:  # it was aborted meanwhile
+                # it was aborted meanwhile
+                if own is not self._sockets:
                     shut_down_socket(own[-1])
 
         request.extensions["trace"] = note
@@ -434,7 +438,8 @@ TOKENS_PER_MESSAGE = 12  # tokens around a message
 CHARACTERS_PER_TOKEN = 12  # most characters of a token
 # most likely first words of an answer that a server is asked for
 MAX_LIKELY_WORDS = 20
-MIN_LIKELIHOOD = 1e-6  # likelihood assumed for a word that is not among them
+# likelihood assumed for a word that is not among them
+MIN_LIKELIHOOD = 1e-6
 _DIGIT_PATTERN = re.compile(r"\d")
 
 
@@ -459,7 +464,8 @@ class ChatClient(ABC):
         self._call = call
         # word → likelihood as the first of the last answer
         self._first: dict[str, float] = {}
-        self._ended = ""  # why the server ended the last answer
+        # why the server ended the last answer
+        self._ended = ""
         # of the last answer: number of tokens, seconds of writing, seconds of loading the model
         self.tokens, self.writing, self.loading = 0, 0.0, 0.0
         split_address(address)
@@ -632,12 +638,15 @@ class OpenAIChat(ChatClient):
 # A model served by Ollama, through its own client. Whatever is wrong with the server (down, loading, out of memory,
 # slow, without the model, invalid replies) ends in time as a ModelFailed that says so.
 
-KEEP_ALIVE = "5m"  # time that a model stays loaded after an answer
+# time that a model stays loaded after an answer
+KEEP_ALIVE = "5m"
 # for so long after an answer it is taken as loaded without a check
 WARM_SECONDS = 240.0
-LOADING_SECONDS = 120.0  # timeout in seconds of loading a model
+# timeout in seconds of loading a model
+LOADING_SECONDS = 120.0
 NANOSECONDS = 1e9
-LIST_SECONDS = 2.0  # timeout in seconds of listing the loaded models
+# timeout in seconds of listing the loaded models
+LIST_SECONDS = 2.0
 
 
 class OllamaChat(ChatClient):
@@ -704,7 +713,8 @@ class OllamaChat(ChatClient):
             failure = self._failure_of_error(error)
             if failure.kind in ("absent", "stopped"):
                 raise breaker_of(self._address).record_failure(failure) from None
-            return  # unknown; asking the question will show it
+            # unknown; asking the question will show it
+            return
         names = (self.name, f"{self.name}:latest")
         if any(
             (model.model or model.name) in names and model.context_length in (None, CONTEXT_TOKENS)
@@ -746,7 +756,8 @@ class OllamaChat(ChatClient):
 # seconds without a report before giving up: verifying a large layer takes long
 MAX_SILENCE_SECONDS = 120.0
 RESUME_HINT = "Pull it again: it continues where it stopped."
-MAX_SERVER_MESSAGE = 160  # characters of a server's message that are shown
+# characters of a server's message that are shown
+MAX_SERVER_MESSAGE = 160
 
 
 PULL_BAR_CELLS = 20  # cells

@@ -78,7 +78,8 @@ from store.text.words import shorten_to_tokens
 
 # most records that are judged, and how many if one of these surely answers
 MAX_JUDGED, FIRST_JUDGED = 16, 8
-MAX_RECORD_TOKENS = 120  # tokens of a record that are shown
+# tokens of a record that are shown
+MAX_RECORD_TOKENS = 120
 YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
 # A record answers if its log odds, with SIMILARITY_ODDS for what is found being wholly similar to the question, reach
 # this. Chosen on 117 questions, the development halves of `bench.questions` and `bench.librarian`, with Qwen2.5-Coder
@@ -230,11 +231,14 @@ def find_changed_records(
 
 
 ANSWER_TASK = "answer"  # name in the statistics of use
-MAX_LIST_RECORDS = 500  # most records of a list that are read and sorted
+# most records of a list that are read and sorted
+MAX_LIST_RECORDS = 500
 # characters of a field from which a model chooses the sentence
 LONG_FIELD = 260
-MAX_REPEATED_SEARCHES = 6  # most searches for the newest or the oldest
-MAX_CHOICE_SENTENCES = 12  # most sentences that it chooses among
+# most searches for the newest or the oldest
+MAX_REPEATED_SEARCHES = 6
+# most sentences that it chooses among
+MAX_CHOICE_SENTENCES = 12
 # similarity from which a record may answer a question with a name that it has not; on the development half of the
 # questions the nearest of what was refused for a name had 0.42
 CLOSE_SIMILARITY = 0.5
@@ -335,7 +339,8 @@ class Librarian:
             return _make_answer(
                 asked, compose_count(asked, matches, number, self._memory.now), matches, filter=query
             )
-        if not matches:  # what passes the filters at another time is nearest
+        # what passes the filters at another time is nearest
+        if not matches:
             kept = {name: value for name, value in asked.filters.items() if name not in TIME_FILTERS}
             wider = replace(asked, filters=kept).filter
             near = self._search(wider, MAX_NAMED_NEAREST, meaning=bool(asked.typed), far=True)

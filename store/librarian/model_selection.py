@@ -497,8 +497,10 @@ def read_model_status(config: Config, seconds: float = SERVER_REPLY_SECONDS) -> 
 
 PROBE_QUESTION = "In one short sentence: what is a memory good for?"
 PROBE_TOKENS = 48  # tokens
-MIN_COLD_SECONDS = 0.3  # seconds of loading from which the model counts as cold
-PROBE_SECONDS = 120.0  # timeout in seconds, loading included
+# seconds of loading from which the model counts as cold
+MIN_COLD_SECONDS = 0.3
+# timeout in seconds, loading included
+PROBE_SECONDS = 120.0
 
 
 class ProbeResult(NamedTuple):
@@ -547,7 +549,8 @@ def probe_model(
             "missing", "There is no model to test.", f"memoranda config model pull {USUAL_MODEL}"
         )
     where, started = get_server_address(config), monotonic()
-    breaker_of(where).reset()  # a person asked for the probe
+    # a person asked for the probe
+    breaker_of(where).reset()
     chat = make_chat_client(where, DeadlineCall(cancelled), lambda: None, name or found.model, warm=False)
     with closing(chat):
         said = chat.send_request(ChatRequest([("user", PROBE_QUESTION)], PROBE_TOKENS, early=True), PROBE_SECONDS)

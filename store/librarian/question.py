@@ -265,7 +265,8 @@ def _take_filters(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Pa
     found = _QuestionWords(terms)
     found.take_phrase(*sorted(runs, key=len, reverse=True)[:1])
     if found.take_phrase(*load_phrases("release")) and (release := last_release_moment(database)):
-        since = from_ms(to_ms(release) + 1)  # without the release itself
+        # without the release itself
+        since = from_ms(to_ms(release) + 1)
     found.take_phrase(*load_phrases("idle"))
     dated = bool(since or before)
     mine = _QuestionWords(terms).has_phrase("me") and not _QuestionWords(terms).has_phrase("for_me")

@@ -185,7 +185,8 @@ def read_model_stats(database: Database, now: str) -> ModelStats:
 Form = TypeVar("Form")
 Result = TypeVar("Result")
 
-MAX_DATA_TOKENS = 1_800  # tokens of the data in one question
+# tokens of the data in one question
+MAX_DATA_TOKENS = 1_800
 
 
 class ModelSession:

@@ -45,7 +45,8 @@ def choose_own_memory(cwd: str) -> Location:
     answer = resolve(seen)
     if answer.outcome in (USE, NEW) or (answer.outcome == REFUSE and not answer.project):
         return location_of(seen, answer)
-    if answer.outcome == REFUSE:  # its file is gone, with all backups
+    # its file is gone, with all backups
+    if answer.outcome == REFUSE:
         registry.delete_project(answer.project)
     else:
         registry.save_choice(*_choice_key(seen), registry.OWN)

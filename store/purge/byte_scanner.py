@@ -38,11 +38,15 @@ OPEN_READ_ONLY, OPEN_IN_MEMORY, OPEN_URI = 0x1, 0x6, 0x40
 READ_CHUNK_BYTES = 4 << 20
 # letters: a longer text is also looked for in pieces, since SQLite spreads it over pages
 MAX_PIECE_LENGTH = 64
-LEAST_BASE64 = 8  # characters: fewer would match by chance
+# characters: fewer would match by chance
+LEAST_BASE64 = 8
 
-MIN_RUN_LENGTH = 3  # letters and figures needed to find a text
-MAX_CASED_LETTERS = 4  # letters, in a script in which each has several forms
-MAX_SPELLINGS = 256  # spellings of so many letters, in one encoding
+# letters and figures needed to find a text
+MIN_RUN_LENGTH = 3
+# letters, in a script in which each has several forms
+MAX_CASED_LETTERS = 4
+# spellings of so many letters, in one encoding
+MAX_SPELLINGS = 256
 # bytes around a text, and around a word of it, that may be spaces in it
 SPARE_BYTES = 200
 DIGEST_ENCODING = (
@@ -159,7 +163,8 @@ def read_packed_history(file: str, content: bytes = b"") -> Iterator[bytes]:
     except apsw.Error:
         return
     try:
-        if content:  # a log beside it would have been packed separately
+        # a log beside it would have been packed separately
+        if content:
             connection.deserialize("main", content[:18] + b"\1\1" + content[20:])
         for blobs in connection.execute("SELECT directory, texts FROM history_block"):
             for blob in blobs:
@@ -185,7 +190,8 @@ class ByteSearch:
             text: sort_rarest_first({run for run, _, _ in parts}, often) for text, parts in placed.items()
         }
         about: dict[bytes, list[NeedleMeaning]] = {digest: [] for digest in digests}
-        self._always: list[str] = []  # texts without a run to filter by
+        # texts without a run to filter by
+        self._always: list[str] = []
         for text, parts in placed.items():
             rarest = next((run for run in self._plain[text] if len(run) >= MIN_RUN_LENGTH), b"")
             found = [*(plain_needles(rarest) if rarest else spelled_needles(text))]

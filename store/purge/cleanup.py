@@ -82,7 +82,8 @@ def clean_backups(database: Database, clean: CleanBackup, texts: Sequence[str] =
     for path, ours in _list_backups(database):
         name = os.path.basename(path)
         if ours is False:
-            continue  # of another memory in the same folder
+            # of another memory in the same folder
+            continue
         try:
             if ours and _rewrite_backup(path, clean):
                 rewritten.append(name)
@@ -179,7 +180,8 @@ def _read_spool_and_backups(database: Database, backups: Iterable[str]) -> Itera
         try:
             yield from read_memory_texts(path)
         except (apsw.Error, zlib.error, ValueError):
-            continue  # whoever opens it to clean it reports the error
+            # whoever opens it to clean it reports the error
+            continue
 
 
 def read_memory_texts(path: str) -> Iterator[str]:

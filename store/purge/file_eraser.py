@@ -161,7 +161,8 @@ def cut_from_documents(places: DocumentRoots, chosen: Iterable[RemainingMatch]) 
             replace_file(place, some[0].digest, text.encode())
             rename_cut_snapshot(place.path)
         except FileNotFoundError:
-            continue  # the file was deleted, and the words with it
+            # the file was deleted, and the words with it
+            continue
         except (Unreadable, InvalidInput) as error:
             left |= dict.fromkeys(some, error.message)
     return left
@@ -208,7 +209,8 @@ def _find_in_other_files(database: Database, lie: DocumentRoots, words: PurgedTe
         try:
             text = next((text for text in _read_file_texts(file, words) if words.occur_in(text)), None)
         except (OSError, EOFError, UnicodeDecodeError, zlib.error):
-            continue  # damaged, or not text: the proof reads every byte of it
+            # damaged, or not text: the proof reads every byte of it
+            continue
         if text is not None:
             name = (
                 os.path.relpath(file, lie.base)

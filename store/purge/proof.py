@@ -28,7 +28,8 @@ from store.purge.word_search import (
 )
 from store.records.facts import text_hash
 
-MAX_LISTINGS = 3  # readings of the list of files, which other processes change
+# readings of the list of files, which other processes change
+MAX_LISTINGS = 3
 BYTE_SCANNER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
 # what cannot be read here: reported with every proof
 NOT_SEARCHED_NOTE = (

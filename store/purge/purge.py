@@ -66,7 +66,8 @@ from store.purge.word_search import (
 from store.search.pipeline import Search
 from store.search.query_parser import parse_query, require_valid_query
 
-MAX_FOUND_RECORDS = 100_000  # hits of a search that are purged at once
+# hits of a search that are purged at once
+MAX_FOUND_RECORDS = 100_000
 # what can be purged: a kind of record, its table, and the columns that hold its words, its own text first
 PURGED_TEXT_COLUMNS = {
     "fact": ("facts", ("fact",)),
@@ -86,7 +87,8 @@ CREATION_COLUMNS = {  # when a record was created
     "events": "created_at",
     "summaries": "created_at",
 }
-SUPERSEDING_TABLES = ("facts", "decisions")  # one record supersedes another
+# one record supersedes another
+SUPERSEDING_TABLES = ("facts", "decisions")
 # a fact, another that was merged into it and is among its evidence since, and the step that changed both
 MERGED_FACTS_SQL = """
 SELECT {0} FROM facts AS stays, json_each(stays.evidence) AS cited

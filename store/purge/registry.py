@@ -17,14 +17,17 @@ from store.database.files import is_database
 from store.exchange.exporter import list_noted_exports
 
 # what a purge does to a table's words
-RECORD_TABLE = "record"  # cut out of a row, in a record and in its history
+# cut out of a row, in a record and in its history
+RECORD_TABLE = "record"
 # the same, for copies that Memoranda made of other text: names are cut out of them too
 COPY_TABLE = "copy"
 INPUT_TABLE = "input"  # a row is deleted whole
 # all rows are deleted, whatever they hold: they may contain it in other words
 DROPPED_TABLE = "dropped"
-REBUILT_TABLE = "rebuilt"  # follows its source, which is searched
-HISTORY_TABLE = "history"  # reported with the records that it is of
+# follows its source, which is searched
+REBUILT_TABLE = "rebuilt"
+# reported with the records that it is of
+HISTORY_TABLE = "history"
 WORDLESS_TABLE = "none"  # no words of people
 
 

@@ -112,7 +112,8 @@ SCANNED_TABLES = (
 )
 JSON_COLUMN_DEFAULTS = ("'[]'", "'{}'", "'null'")
 SCAN_PAGE_ROWS = 1000
-SPOOL_TABLE = "spool"  # no table: what hooks left to be written
+# no table: what hooks left to be written
+SPOOL_TABLE = "spool"
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -63,7 +63,8 @@ OTHER_SMALL_LETTERS = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]{3,}")
 _ANY_WORD = re.compile(r"\w+")
 
-StringHit = tuple[int, int, int]  # index of the string, start and end
+# index of the string, start and end
+StringHit = tuple[int, int, int]
 FindStrings = Callable[..., list[StringHit]]
 
 
@@ -323,7 +324,8 @@ def _fold_nfc(text: str) -> str:
 # Find the other places in the memory that contain the purged words: every column of every table that the registry
 # lists as holding them, and history. `store/purge/file_eraser.py` searches files.
 
-RowRef = tuple[str, str]  # a table, and a key as history writes it: a JSON list
+# a table, and a key as history writes it: a JSON list
+RowRef = tuple[str, str]
 
 TABLE_LABELS = {
     "queries": "a query you asked",
@@ -390,7 +392,8 @@ class MemorySearch:
         the words, also in its history or in a name; with `dropped`, the rows that a purge deletes anyway too."""
         copied = (COPY_TABLE, INPUT_TABLE, DROPPED_TABLE) if dropped else (COPY_TABLE, INPUT_TABLE)
         places = [*records, *self._find_in_tables(copied, copies)]
-        places.sort(key=lambda place: place.table)  # in the order of `tables`
+        # in the order of `tables`
+        places.sort(key=lambda place: place.table)
         seen = {(place.table, place.key) for place in places}
         for table, key in _matching_history(self._database, self._words, self._going):
             if (table, key) not in seen:
@@ -556,7 +559,8 @@ def _cite_row(database: Database, table: str, key: str) -> str:
 MIN_NAME_LETTERS = 4  # letters
 # names of one purge: a purge of very many records need not count each of their words
 MAX_COUNTED_NAMES = 10_000
-BATCH_TEXTS = 1_000  # texts that are split into words at once
+# texts that are split into words at once
+BATCH_TEXTS = 1_000
 # names from which on the whole history is read for them, instead of a query for each row
 MAX_QUERIED_NAMES = 40
 
@@ -675,7 +679,8 @@ def _read_kept_texts(
 PURGE_WORDS = ("purge", PURGE_NOTE, PURGE_COUNT_KEY, PURGE_KEY)
 # without words, and another in each row
 TIME_COLUMNS = ("at", "created_at", "recovered_at")
-SOURCE_TABLES = ("chunks", "documents")  # made again from files, and so kept
+# made again from files, and so kept
+SOURCE_TABLES = ("chunks", "documents")
 
 
 def _deleted_summaries(database: Database, going: Collection[RowRef]) -> set[RowRef]:

@@ -40,7 +40,8 @@ WHERE true ON CONFLICT(sha) DO NOTHING
 _RELEASES = re.compile(
     r"(?:(?:release|bump|tag|version|prepare|preparing|to|for)\W+)*v?(\d+(?:\.\d+)+)\W*(?:\(#\d+\))?"
 )
-GIT_ORIGIN = "git"  # the origin of what was read from the repository
+# the origin of what was read from the repository
+GIT_ORIGIN = "git"
 # git has no fractions of a second; an iteration's start has milliseconds
 WHOLE_SECOND = ".000Z"
 
@@ -286,7 +287,8 @@ def _shortest_prefix(sha: str, before: str | None, after: str | None) -> str:
 
 # Versions of a project and when each was released, as the tags of its git repository or the records say.
 
-TAG_SECONDS = 2.0  # seconds that git has for its tags; then there are none
+# seconds that git has for its tags; then there are none
+TAG_SECONDS = 2.0
 
 
 def memory_repository(database: Database) -> Repository | None:

@@ -25,15 +25,18 @@ from store.records.workflow import iteration_for_record
 # In a trailer `D12@3c7vjyhh2avx` names a decision that is shared by its writer, and means the same on every machine.
 # A decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 
-GIT_IMPORTER = "import:git"  # the origin of what is read from git's history
-MOST_LISTED_LINKS = 3  # links that the reason of a step lists one by one
+# the origin of what is read from git's history
+GIT_IMPORTER = "import:git"
+# links that the reason of a step lists one by one
+MOST_LISTED_LINKS = 3
 
 _TRAILER = r"(?i)decision[ \t]*:[ \t]*(.*)"
 # what may be between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
 _JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisions?)\b)*"
 _LINK_VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
-_VERB_REACH = 200  # characters that are searched for those words
+# characters that are searched for those words
+_VERB_REACH = 200
 _SHARED_CITATION = r"(?<![\w#@])D[1-9][0-9]{0,11}@[a-z2-7]{12}(?![\w@])"
 # characters of a message that are read from its start, and for trailers from its end
 _MOST_CHARACTERS = 20_000
@@ -141,7 +144,8 @@ def _decision_trailers(message: str) -> list[str]:
     lines: list[str] = []
     for line in paragraphs[-1].split("\n"):
         if line[:1] in (" ", "\t") and lines:
-            lines[-1] += " " + line.strip()  # a long value continues, indented
+            # a long value continues, indented
+            lines[-1] += " " + line.strip()
         else:
             lines.append(line)
     return [match[1].strip() for line in lines if (match := re.fullmatch(_TRAILER, line))]

@@ -56,7 +56,8 @@ def passed_threshold(used: int) -> int:
 # A person opens a record in the application or with `show`; an agent by being sent it, or by continuing from a
 # checkpoint.
 
-OPENINGS_SINCE = "openings.since"  # when the first was counted
+# when the first was counted
+OPENINGS_SINCE = "openings.since"
 
 
 def count_openings(write: Transaction, keys: Iterable[int]) -> None:

@@ -302,7 +302,8 @@ def is_assigned(match: re.Match[str], value: str) -> bool:
         return False
     if how == "back" and _names_code(value):
         return False
-    if " " in value and not spoken:  # a sentence about a token
+    # a sentence about a token
+    if " " in value and not spoken:
         return any(is_random(word) for word in value.split())
     return True
 
@@ -557,7 +558,8 @@ def is_password(match: re.Match[str], value: str) -> bool:
     if len(password) < 3 or is_template(password) or is_filler(password):
         return False
     bare = password.lower().strip("\"'#\\")
-    if bare[-1:].isdigit() and not bare[-2:-1].isdigit():  # pass1
+    # pass1
+    if bare[-1:].isdigit() and not bare[-2:-1].isdigit():
         bare = bare[:-1]
     return (
         password.lower() not in _SAID

@@ -30,7 +30,8 @@ from ahocorasick_rs import AhoCorasick, Implementation
 Check = Callable[[re.Match[str], str], bool]
 
 MASK = "\0"
-LEFT = r"(?<![A-Za-z0-9])"  # risk-…, MSG.…: the prefix is part of a word
+# risk-…, MSG.…: the prefix is part of a word
+LEFT = r"(?<![A-Za-z0-9])"
 RIGHT = r"(?![A-Za-z0-9])"
 
 

@@ -91,7 +91,8 @@ class _Origins:
     """For each character of the copy the offset of the one it came from. Only what became none or several is noted."""
 
     def __init__(self, text: str, changed: dict[str, str]) -> None:
-        self._at: list[int] = []  # offsets in the copy, ascending
+        # offsets in the copy, ascending
+        self._at: list[int] = []
         self._places: list[int] = []  # … in the text
         self._widths: list[int] = []
         shift = 0
@@ -157,7 +158,8 @@ def _widen_cuts(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tup
             start -= 1
         while end < len(origins) and origins[end] == origins[end - 1]:
             end += 1
-        start = max(start, done)  # two secrets may share that character
+        # two secrets may share that character
+        start = max(start, done)
         if start < end:
             whole.append((start, end, label))
             done = end

@@ -20,9 +20,11 @@ from store.base.errors import StorageError
 from store.database.values import read_varint
 from store.upkeep.doctor import parse_wal
 
-PAGE_BYTES = 4096  # bytes of a page of every memory, none of them reserved
+# bytes of a page of every memory, none of them reserved
+PAGE_BYTES = 4096
 LEAF_TABLE, LEAF_INDEX, INNER_TABLE, INNER_INDEX = 13, 10, 5, 2
-LONGEST_RECORD = 1 << 30  # bytes of the longest record that SQLite makes
+# bytes of the longest record that SQLite makes
+LONGEST_RECORD = 1 << 30
 RecordValue = int | float | str | bytes | None
 
 
@@ -196,7 +198,8 @@ class FoundColumn(NamedTuple):
     name: str
     type: str
     required: bool  # NOT NULL, and without a default
-    rowid: bool  # an alias of the rowid, which is not in the record
+    # an alias of the rowid, which is not in the record
+    rowid: bool
 
 
 SEQUENCE_TABLE = "sqlite_sequence"

@@ -10,7 +10,8 @@ from store.base.errors import MemorandaError
 from store.base.runtime import Part
 from store.rescue.salvage import salvage_file
 
-PART = Part()  # nothing of it is asked for but by its verb
+# nothing of it is asked for but by its verb
+PART = Part()
 
 
 def main(path: str, into: str | None = None) -> None:

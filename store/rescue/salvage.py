@@ -135,7 +135,8 @@ def _check_headers(connection: apsw.Connection, newest: int, mended: RepairResul
         else:
             digest = recorded
     newest = max(newest, before, connection.execute("SELECT coalesce(max(seq), 0) FROM history_row").get)
-    if newest > 2 * len(there) + 1_000:  # the numbers themselves are damaged
+    # the numbers themselves are damaged
+    if newest > 2 * len(there) + 1_000:
         newest = 2 * len(there) + 1_000
         connection.execute("DELETE FROM history_row WHERE seq > ?", (newest,))
         connection.execute("DELETE FROM history WHERE seq > ?", (newest,))
@@ -181,7 +182,8 @@ def _restore_rows(database: Database, table: str, last: int, mended: RepairResul
             else:
                 continue
         except apsw.ConstraintError:
-            continue  # what a current check refuses is kept as it was read
+            # what a current check refuses is kept as it was read
+            continue
         mended.again[table] = mended.again.get(table, 0) + 1
 
 
@@ -256,7 +258,8 @@ def _build_changeset(
         builder.close()
 
 
-PROGRESS_BATCH = 2_000  # records between two reports of progress
+# records between two reports of progress
+PROGRESS_BATCH = 2_000
 COUNTED_TABLES = [
     "facts",
     "decisions",
@@ -265,8 +268,10 @@ COUNTED_TABLES = [
     "events",
     "turns",
 ]  # whose records tell whether a log is its own
-FEW_RECORDS = 3  # records of a table whose number may be damaged
-HIGHEST_NUMBER = 1 << 40  # of an assigned number: above it a counter is damaged
+# records of a table whose number may be damaged
+FEW_RECORDS = 3
+# of an assigned number: above it a counter is damaged
+HIGHEST_NUMBER = 1 << 40
 # of that machine and moment; or part of every new memory
 UNSALVAGED_TABLES = ("leases", "month_words")
 # of `meta`: about vectors, which are made again
@@ -313,7 +318,8 @@ def salvage_file(
     try:
         ours = find_known_memory(path)
         report = _build_memory(pages, part, into, progress, clock, ours.identity if ours else "")
-        os.link(part, into)  # which refuses a name that was taken meanwhile
+        # which refuses a name that was taken meanwhile
+        os.link(part, into)
         register_copy_of(path, into)
     except FileExistsError:
         raise Conflict(f"{into} is there already.", "Name another file with --into.") from None
@@ -369,7 +375,8 @@ def _build_memory(
             (clock(),),
         )
         connection.execute("DELETE FROM meta WHERE key = ?", (IDENTITY_KEY,))
-        if identity:  # what was salvaged from our memory is ours
+        # what was salvaged from our memory is ours
+        if identity:
             connection.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (IDENTITY_KEY, identity))
         for sql in triggers:
             connection.execute(sql)

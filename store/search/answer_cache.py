@@ -40,7 +40,8 @@ from store.text.similarity import (
 from store.text.words import load_stop_words
 
 MAX_CACHED_ANSWERS = 500  # answers
-COMPARED_HITS = 20  # hits of the search that an answer rests on
+# hits of the search that an answer rests on
+COMPARED_HITS = 20
 # calibrated similarity of two questions that mean the same
 SAME_QUESTION_SIMILARITY = 0.75
 LOOKUPS_KEY, ANSWERED_KEY = "answers.looked", "answers.given"
@@ -76,7 +77,8 @@ class AnswerCache:
         """
         if self._database.read_only or not answer.strip() or not is_deterministic(question):
             return False
-        if has_purged_text(self._database, question):  # its words were purged
+        # its words were purged
+        if has_purged_text(self._database, question):
             return False
         cited = _parse_citations(citations)
         newest = self._database.newest_step()

@@ -74,17 +74,20 @@ def check_text_index(database: Database) -> int:
         return count
 
 
-STORED_INDEX, TEMPORARY_INDEX = "corpus", "temporary"  # names of tables
+# names of tables
+STORED_INDEX, TEMPORARY_INDEX = "corpus", "temporary"
 FTS_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # title, text, context, status. FTS5 fixes k1 at 1.2; doubling the weights acts like halving k1, which finds more
 BM25_WEIGHTS = "3.0, 2.0, 0.8, 0.0"
 # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
 COMMON_WORD_SHARE = 0.1
-COMMON_WORD_FLOOR = 1_000  # passages up to which no word is too common
+# passages up to which no word is too common
+COMMON_WORD_FLOOR = 1_000
 # passages read for the words of one query, its rarest words first: some 100 ms
 MAX_PASSAGES_READ = 100_000
 MAX_QUERY_WORDS = 32
-MAX_STEMMED_TEXT = 8_000  # characters of a text that are read for stems
+# characters of a text that are read for stems
+MAX_STEMMED_TEXT = 8_000
 # passages read beyond `limit`, so that the newest of equal score come first
 EXTRA_PASSAGES = 64
 # least letters of an unknown word for which longer words with that beginning are searched too
@@ -97,7 +100,8 @@ DECISION_NUMBER = KIND_NUMBERS["decision"]
 MAX_EXACT_PASSAGES = 200
 # such passages that are read before they are counted by the index
 MAX_READ_TO_COUNT = 2_048
-MAX_CACHED_COUNTS = 4_096  # stems whose counts are kept until the index changes
+# stems whose counts are kept until the index changes
+MAX_CACHED_COUNTS = 4_096
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -176,7 +180,8 @@ class FullTextIndex:
         counts: dict[str, int] = {}
         begun = last
         if last and self.stems(last) != {normalize_text(last)}:
-            last = None  # a prefix of its stem would be another: cat* of cats
+            # a prefix of its stem would be another: cat* of cats
+            last = None
         names = split_compounds(asked.text)
         # they tell one address from another
         inner = {word for name in names for word in name.split()}
@@ -530,7 +535,8 @@ def build_temporary_index(database: Database) -> None:
     guarded = connection.pragma("query_only")
     # what is temporary does not change the file
     connection.pragma("query_only", 0)
-    try:  # without a transaction: an interrupted statement would end one
+    # without a transaction: an interrupted statement would end one
+    try:
         database.rows(f"DROP TABLE IF EXISTS {words}; DROP TABLE IF EXISTS {table}")
         database.rows(
             f"CREATE VIRTUAL TABLE {table} USING fts5(title, text, context, status, content = '',"

@@ -75,11 +75,13 @@ QUERY_STATUSES = tuple(status for status in FACT_STATUSES if status != "contradi
 AGEING_WORDS = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
 WORK_WORDS = ("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any")
-EVIDENCE_WORDS = EVIDENCE_STATES[1:]  # of what records rest on
+# of what records rest on
+EVIDENCE_WORDS = EVIDENCE_STATES[1:]
 # words of the longest phrase or question that is searched word for word
 MAX_PHRASE_WORDS = 64
 IS_VALUES = (*QUERY_STATUSES, *STATUS_ALIASES, "pinned", *AGEING_WORDS, *WORK_WORDS, *EVIDENCE_WORDS)
-MAX_SHOWN_VALUE = 60  # characters of a filter's value in a message
+# characters of a filter's value in a message
+MAX_SHOWN_VALUE = 60
 INBOX_NOTE = "What waits in the inbox is shown to a person alone, who accepts it or not."
 _FILTER_PATTERN = re.compile(
     rf"(?<!\S)({'|'.join((*FILTER_NAMES, *SUGGESTED_FILTERS))}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE
@@ -166,7 +168,8 @@ def parse_query(text: str, now: str, released: FindRelease = no_release) -> Pars
     not understood is searched for as a word, or reported in `notes`."""
     query = ParsedQuery(now)
     if not text.isascii():
-        text = normalize("NFC", text)  # a combining accent would split its word
+        # a combining accent would split its word
+        text = normalize("NFC", text)
     rest = _FILTER_PATTERN.sub(
         lambda match: _take_filter(query, match[1].lower(), match[2] or match[3] or "", now, released), text
     )
@@ -334,7 +337,8 @@ _WORK_STATES = {
     "abandoned": (("iteration", "status = 'abandoned'"),),
     "reverted": (
         ("decision", f"id IN ({_REVERTED_SQL})"),
-        ("commit", "message GLOB 'Revert \"*'"),  # as git writes it
+        # as git writes it
+        ("commit", "message GLOB 'Revert \"*'"),
     ),
     "valid": (("decision", f"status = 'active' AND id NOT IN ({_REVERTED_SQL})"),),
     "void": (("decision", f"status = 'superseded' OR id IN ({_REVERTED_SQL})"),),
@@ -362,7 +366,8 @@ _LINK_SQL = {
     },
 }
 AUTHOR_AGENTS = "agents"  # as an author: any agent
-AUTHOR_YOU = "you"  # … the person, as the application calls them
+# … the person, as the application calls them
+AUTHOR_YOU = "you"
 # statuses of records no longer in force; the only other status in the corpus is `active`
 INACTIVE_STATUSES = ("superseded", "contradicted", "forgotten")
 

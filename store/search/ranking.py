@@ -125,13 +125,17 @@ SIGNAL_WEIGHTS = {
     "meaning": 0.5,
     # by a speaker whom the question names; by the person where the question says "I"
     "speaker": 0.7,
-    "beside": 0.25,  # sum of `meaning` of the turn before and the one after
+    # sum of `meaning` of the turn before and the one after
+    "beside": 0.25,
     "session": 0.5,  # best `meaning` in its session
-    "time": 0.5,  # says when something happened, where the question asks that
+    # says when something happened, where the question asks that
+    "time": 0.5,
     # mean of `text` and `meaning` where the person says what is always to be done, or preferred
     "standing": 1.0,
-    "date": 1.0,  # dated in the month or year that the question names
-    "new": 0.05,  # halves with each HALF_LIFE_DAYS: decides between equals only
+    # dated in the month or year that the question names
+    "date": 1.0,
+    # halves with each HALF_LIFE_DAYS: decides between equals only
+    "new": 0.05,
     # position in time among those on the same matter, where the latest or the first is asked for
     "order": 0.2,
     # share of questions in a short turn, where several are asked for; see `_demote_repeated_questions`
@@ -146,7 +150,8 @@ NO_WORD_FACTOR = 0.5
 # of the LANGUAGE_SAMPLE nearest passages in each language: a memory speaks two
 MIN_OTHER_LANGUAGE = 2
 LANGUAGE_SAMPLE = 20
-COVERAGE_PASSAGES = 10  # best passages by keywords whose coverage is computed
+# best passages by keywords whose coverage is computed
+COVERAGE_PASSAGES = 10
 # what a memory says of now; the other kinds are what was said and done
 STATED_KINDS = ("fact", "decision")
 # factor of bm25 in a commit, which has no meaning in its session or beside it
@@ -160,7 +165,8 @@ SHORT_TURN = 400
 SAME_MATTER_SHARE = 0.6
 # share from which they are as near: of these the latest, or the first, is first
 AS_NEAR_SHARE = 0.85
-FREE_PER_SESSION = 1  # records of one session that are not moved down
+# records of one session that are not moved down
+FREE_PER_SESSION = 1
 # records that are spread over sessions; the first SPREAD_PLACES are filled so
 SPREAD_RECORDS = 60
 SPREAD_PLACES = 20
@@ -383,7 +389,8 @@ def rank_candidates(
         if record.session:
             around = (places.get((record.session, record.place + step)) for step in (-1, 1))
             beside = sum(meaning[other] for other in around if other is not None)
-        if record.kind == "document":  # no less than a fact
+        # no less than a fact
+        if record.kind == "document":
             beside = max(beside, meaning[key])
         turn = record.kind == "turn"
         if turn and record.title and record.title not in named:
@@ -551,7 +558,8 @@ OWN_WEIGHTS, ACROSS_WEIGHTS = (1.0, 0.75, 1.0, -0.06), (0.5, 0.5, 3.0, -0.03)
 FEW_QUESTION_WORDS, FEW_WORDS_EASE = 4, 0.08
 # least share of the nearest in the memory's own space for a language to be judged: of fewer, the language was mistaken
 MIN_LANGUAGE_SHARE = 0.1
-COMPARED_PASSAGES = 100  # nearest passages that the best is compared with
+# nearest passages that the best is compared with
+COMPARED_PASSAGES = 100
 # of how the line falls with fewer: the best of few is less near by chance
 LINE_STEEPNESS = 1.5
 # how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do

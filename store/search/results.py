@@ -80,7 +80,8 @@ class SearchAnswer:
     words: QueryTerms | None = None
     nearest: list[Hit] = field(default_factory=list)
     exact: int = 0
-    provider: str = ""  # who computed the query's vector, "" where no model ran
+    # who computed the query's vector, "" where no model ran
+    provider: str = ""
     waiting: list[Hit] = field(init=False, default_factory=list)
     waits: int = field(init=False, default=0)
     refused: int = field(init=False, default=0)
@@ -125,9 +126,11 @@ def merge_global_hits(answer: SearchAnswer, found: SearchAnswer, limit: int) -> 
 # Words are found with FTS5's own tokenizer, so the marks agree with the matches: stems, and letters without accents.
 
 SNIPPET_LENGTH = 700  # characters of a snippet
-ELLIPSES_LENGTH = 4  # characters of the ellipses at both ends
+# characters of the ellipses at both ends
+ELLIPSES_LENGTH = 4
 SENTENCE_END_PATTERN = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
-MAX_MARKED_BYTES = 65_536  # of a text that is searched for marks
+# of a text that is searched for marks
+MAX_MARKED_BYTES = 65_536
 
 
 class WordMarker:
@@ -224,7 +227,8 @@ def _best_window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tu
         if held > most:
             best, most = (start, ends[last]), held
     start, end = best
-    if end - start > length:  # one sentence, longer than a snippet
+    # one sentence, longer than a snippet
+    if end - start > length:
         inside = [a for a in matches if start <= a < end]
         if inside:
             within = [bisect_left(inside, a + length - 80) - place for place, a in enumerate(inside)]
@@ -245,7 +249,8 @@ def _best_window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tu
 
 # least similarity (Damerau-Levenshtein): offers "thursdys" and "postgress", not "cat" for "car"
 MIN_SPELLING_SIMILARITY = 0.72
-MIN_SPELLED_LETTERS = 4  # letters; shorter words are similar to too many
+# letters; shorter words are similar to too many
+MIN_SPELLED_LETTERS = 4
 MAX_SUGGESTIONS = 2  # suggestions for one word
 
 

@@ -29,12 +29,14 @@ EXTRA_NEAREST = 2
 MAX_COMPARED_ROWS = 20_000
 # characters of a question that the model reads: a passage has some 600, and time grows faster
 QUESTION_START, QUESTION_END = 600, 300
-MAX_CACHED_QUERIES = 64  # queries whose vectors are cached
+# queries whose vectors are cached
+MAX_CACHED_QUERIES = 64
 
 _query_vectors: dict[tuple[str, str], Vector] = {}
 # fingerprint → provider, kept for the life of the process
 _providers: dict[str, EmbeddingProvider] = {}
-_model_lock = Lock()  # a model runs on one thread at a time
+# a model runs on one thread at a time
+_model_lock = Lock()
 
 
 class SemanticIndex:

@@ -130,7 +130,8 @@ def parse_section(lines: Sequence[str], first: int, domains: Iterable[str] = FIL
             used = bool(domain) or not heading
         elif fence := _FENCE.match(line):
             end = next((later for later in range(at, len(lines)) if lines[later].startswith(fence[1])), start)
-            at = end + 1  # of one that is never closed, its first line
+            # of one that is never closed, its first line
+            at = end + 1
             content.others += ["", *lines[start:at]]
         elif (_NO_ITEM.match(line) and not _ITEM.fullmatch(line)) or _is_rule(line):
             while at < len(lines) and lines[at].strip() and not _BEGINS.match(lines[at]):
@@ -422,7 +423,8 @@ def _read_section_lines(raw: bytes | None, name: str, key: bytes) -> set[tuple[i
 
 # lines that are deleted at once, and of all, from which on each is asked about
 MANY_DELETED, DELETED_SHARE = 5, 0.5
-MIN_REWORDED = 0.75  # of two texts, from which one is the other reworded
+# of two texts, from which one is the other reworded
+MIN_REWORDED = 0.75
 DELETED_DIGEST = b""  # the digest of a deleted line
 WAITING_STATE = "waiting"  # the state of a proposal
 
@@ -480,7 +482,8 @@ class LineMerge:
         self._came = came
         self._review = "You asked to review each change of a file." if review else ""
         self._plan = MergePlan()
-        self._kept: set[int] = set()  # facts that are in the file already
+        # facts that are in the file already
+        self._kept: set[int] = set()
         self._texts: set[str] = set()  # of new lines
 
     def make_plan(self, items: Sequence[SectionLine], newest: Iterable[int] = ()) -> MergePlan:
@@ -660,8 +663,10 @@ class LineMerge:
                 continue
             state = self._pending.get((number, DELETED_DIGEST))
             if state not in (None, WAITING_STATE):
-                continue  # it was decided that the line comes back
-            self._kept.add(head.id)  # it is not written again
+                # it was decided that the line comes back
+                continue
+            # it is not written again
+            self._kept.add(head.id)
             self._plan.held.add(number)
             if state == WAITING_STATE:
                 continue

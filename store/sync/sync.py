@@ -69,9 +69,11 @@ from store.text.words import count_tokens
 # Advice on a synced file that has grown: each session of an agent loads all of it, and files in `memory/` are found
 # when they are needed.
 
-LARGE_BYTES, LARGE_TOKENS = 10_000, 2_500  # from which on a file is large
+# from which on a file is large
+LARGE_BYTES, LARGE_TOKENS = 10_000, 2_500
 MOST_MOVABLE_PARTS = 3  # parts that are named
-MIN_PART_TOKENS = 100  # tokens of a part that is worth moving
+# tokens of a part that is worth moving
+MIN_PART_TOKENS = 100
 
 
 class MovablePart(NamedTuple):
@@ -206,7 +208,8 @@ class LineApply:
         text = clean_fact_text(change.line.text)
         known = find_same_fact(self._write, text)
         if known is not None and known != change.fact.id:
-            self._forget(change)  # the line says what another fact says
+            # the line says what another fact says
+            self._forget(change)
             return
         refuse_purged(self._write, text, again=False)
         new = supersede_fact(self._write, change.fact.id, text)
@@ -260,7 +263,8 @@ class LineApply:
 # A section carries its version, and what each version said is recorded before it is written: a run that is killed
 # anywhere is repeated by the next, to the same end.
 
-KEPT_VERSIONS = 200  # versions of a section whose lines are known
+# versions of a section whose lines are known
+KEPT_VERSIONS = 200
 NEW_FILE_TEXT = "# Memory\n\n"
 # a file that was changed so short ago may change again without its time telling
 FRESH_FILE_NS = 50_000_000
@@ -656,7 +660,8 @@ class FileRun:
         own = self._report.created
         if decided or own or values != (was.digest, *was.stamp, was.step, was.day, was.head, was.problem):
             with self._database.write(FILE_ORIGIN, "sync") as write:
-                for fact, digest in decided:  # versions newer than the file's have the outcome
+                # versions newer than the file's have the outcome
+                for fact, digest in decided:
                     write.execute(
                         "UPDATE synced_proposals SET last = ?"
                         " WHERE file = ? AND fact = ? AND digest = ? AND last IS NULL",
@@ -837,7 +842,8 @@ class Sync:
 
     def size_advice(self, report: SyncReport) -> list[str]:
         """Return what could move out of a synced file that is too large to be loaded at each start, in lines."""
-        if report.bytes <= LARGE_TOKENS:  # a token has a byte at least
+        # a token has a byte at least
+        if report.bytes <= LARGE_TOKENS:
             return []
         file = self.parse_file(report.path)
         text = "\n".join([file.before, *file.lines, file.after])

@@ -129,7 +129,8 @@ FORMER_WRITER_KEY = "before"
 # set once it was looked whether the memory is a copy of one that shares
 RECOGNIZED_KEY = "recognised"
 TRIED_KEY = "tried"  # when an exchange began last
-SENT_KEY = "sent"  # the newest operation of one's own that the remote has
+# the newest operation of one's own that the remote has
+SENT_KEY = "sent"
 
 
 @dataclass(slots=True)

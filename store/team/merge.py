@@ -38,8 +38,10 @@ class StreamMerge:
         self.rewritten = False
         # milliseconds of a writer's clock before this one
         self._ahead: dict[str, int] = {}
-        self._fresh: set[str] = set()  # streams that were not known here before
-        self.notes: list[str] = []  # about what arrived, for a person to read
+        # streams that were not known here before
+        self._fresh: set[str] = set()
+        # about what arrived, for a person to read
+        self.notes: list[str] = []
 
     def merge_others(self, writer: str, waiting: Set[str] = frozenset()) -> None:
         """Merge every other stream, except those `waiting` to be sent. Raise GitError."""
@@ -98,7 +100,8 @@ class StreamMerge:
         if not head or head == state.head:
             return []
         if state.head and segment_digest(next(self._streams.read_segments(writer, [head]))) == state.digest:
-            state.head = head  # its newest commit was signed
+            # its newest commit was signed
+            state.head = head
             self._team.put_stream(state)
             return []
         found = list(self._verify_segments(writer, head, state))

@@ -129,7 +129,8 @@ REPLICA_SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 VECTOR_DIMENSION = 384  # of `embeddings.vector`
 # of PostgreSQL's advisory locks: one replication at a time
 REPLICATION_LOCK = 7_461_883_305
-EMBED_BATCH = 256  # records that are embedded in one transaction
+# records that are embedded in one transaction
+EMBED_BATCH = 256
 
 
 @dataclass(slots=True)

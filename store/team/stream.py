@@ -166,7 +166,8 @@ def _is_valid_field(name: str, value: Any) -> bool:
 
 STREAM_FORMAT = 1
 LARGEST_SEGMENT = 8 << 20  # bytes of a segment
-MOST_SEGMENT_OPERATIONS = 20_000  # operations of a segment
+# operations of a segment
+MOST_SEGMENT_OPERATIONS = 20_000
 DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}\Z")
 SeenStreams = dict[
     str, tuple[int, str]

@@ -669,7 +669,8 @@ def _is_stretch(pattern: re.Pattern[str]) -> bool:
 
 # Versions in a question as times: since 2.1, between v3 and v4.
 
-ReleaseMoments = Mapping[str, str]  # version → when it was committed
+# version → when it was committed
+ReleaseMoments = Mapping[str, str]
 _PLAIN = re.compile(r"\d+(?:\.\d+)+")
 _VERSION = re.compile(r"(v?)(\d+(?:\.\d+)*(?:[-.]?[a-z]+[-.]?\d*|-\d+)?)")
 
@@ -718,7 +719,8 @@ MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday
 FindRelease = Callable[[str], str]
 # before a number also of things, and not only of an hour
 _ARTICLES = {"la", "las"}
-_RELATIVE = ("this",)  # function words that select which one is meant
+# function words that select which one is meant
+_RELATIVE = ("this",)
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
 # with these the time is exact to the minute, and not a day or month
@@ -730,7 +732,8 @@ _AGO = rf"(?:{'|'.join(sorted(_EXACT))})"
 _LETTER = re.compile(rf"(?:{_AGO} )?(\d+) ?([hdwy])(?: {_AGO})?")
 # `5m` is months here, and minutes to the library
 _LONE_LETTER = re.compile(r"\d ?[a-z](?![\w.])|\d[a-z]\d")
-_DOTTED = re.compile(r"(?<=[a-zñ]{3})\.(?= |$)")  # of an abbreviated month
+# of an abbreviated month
+_DOTTED = re.compile(r"(?<=[a-zñ]{3})\.(?= |$)")
 _JOINED = re.compile(rf"\b(\d+)(?={_UNIT}\b)")
 
 

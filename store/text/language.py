@@ -24,7 +24,8 @@ from store.text.words import (
 
 MAX_ENTITIES = 24  # names of one checkpoint
 MAX_ENTITY_LENGTH = 60  # characters of a name
-MAX_SEARCHED_LENGTH = 24_000  # characters that are searched
+# characters that are searched
+MAX_SEARCHED_LENGTH = 24_000
 
 # none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
 _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
@@ -108,7 +109,8 @@ def _find_capitalised_names(text: str) -> list[str]:
     return names
 
 
-_MAX_SAMPLE = 240  # characters used to determine the language
+# characters used to determine the language
+_MAX_SAMPLE = 240
 # `may` is a month only beside these
 _MAY = re.compile(
     r"\b(?:in|of|on|by|since|until|during|last|this|next|early|mid|late|\d{1,2}(?:st|nd|rd|th)?) may\b|\bmay,? \d"

@@ -10,13 +10,16 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-PASSAGE_SIZE = 600  # characters; 300, 1,000 and 2,000 found less
-MAX_PASSAGES = 2_048  # passages of one text; those of a longer one are larger
+# characters; 300, 1,000 and 2,000 found less
+PASSAGE_SIZE = 600
+# passages of one text; those of a longer one are larger
+MAX_PASSAGES = 2_048
 # a pattern that is no compiled one is compiled at its first use: most commands split no text
 CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = r"[.!?…;。][\"'”’»)\]]*\s+"
-_LINE = 500  # characters of a line that are looked at for a form
+# characters of a line that are looked at for a form
+_LINE = 500
 _CODE_LINE = r"""^\s*(?:
     # tables
       \|.*\|\s*$ | \+[-=+|\s]*\+\s*$ | [┌├└│┃║╔╠╚─━═╭╰] | \(\d+\ rows?\)\s*$

@@ -13,16 +13,20 @@ from pathlib import Path
 from store.text.words import LETTERS_PATTERN, any_of_regex, load_stop_words, load_words, normalize_text
 
 _ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
-MAX_ABBREVIATION_LENGTH = 12  # characters, more than the longest abbreviation
-_INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
+# characters, more than the longest abbreviation
+MAX_ABBREVIATION_LENGTH = 12
+# "these: 1. one 2. two"
+_INLINE_LIST = re.compile(r"[^\n\S]1\.\s")
 _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
 # characters: a longer line was broken by an editor, where the next begins with a small letter
 WRAPPED_LINE_LENGTH = 60
-CHECKED_LINE_LENGTH = 400  # characters at the end of a line that are checked
+# characters at the end of a line that are checked
+CHECKED_LINE_LENGTH = 400
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_QUOTED_OR_TABLE = re.compile(r"\s*[>|]")  # quoted lines, and rows of a table
+# quoted lines, and rows of a table
+_QUOTED_OR_TABLE = re.compile(r"\s*[>|]")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 # text between quotation marks or brackets is kept together; without the closing one, the rest of the paragraph
 _ENCLOSED = re.compile(
@@ -188,8 +192,10 @@ def _runs_on(text: str, start: int, end: int) -> bool:
 #
 # An answer is never small talk, however short: "sí", "ok" and "dale" decide things.
 
-MAX_SMALL_TALK_LENGTH = 90  # characters: a longer text is not small talk
-MAX_BRIEF_TEXT = 60  # characters: a longer text says something
+# characters: a longer text is not small talk
+MAX_SMALL_TALK_LENGTH = 90
+# characters: a longer text says something
+MAX_BRIEF_TEXT = 60
 
 _EMOJI = r"\U0001F300-\U0001FAFF☀-➿️‍"
 _ONLY_SIGNS = re.compile(rf"[\s.!¡¿?:;()…{_EMOJI}-]+")

@@ -33,7 +33,8 @@ SAME_STATEMENT, SIMILAR_STATEMENT, CONTRADICTS, NO_RELATION = "same", "alike", "
 MIN_SHARED_WORDS = 0.6
 # similarity of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
 CLOSE_RATIO = 0.8
-SAME_MEANING = 0.75  # calibrated similarity from which two texts mean the same
+# calibrated similarity from which two texts mean the same
+SAME_MEANING = 0.75
 
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")

@@ -231,7 +231,8 @@ def tidy_guard_copies() -> None:
 
 KEY_IN_FILE, KEY_IN_KEYRING = "file", "keyring"
 KEY_PLACES = (KEY_IN_FILE, KEY_IN_KEYRING)
-KEY_NAME = "guard-key"  # of the file, and of the service in the keyring
+# of the file, and of the service in the keyring
+KEY_NAME = "guard-key"
 GUARD_KEY_BYTES, NONCE_BYTES = 32, 12
 START_OVER = "What was kept cannot be read without it; `memoranda files keep --off` starts over."
 
@@ -343,11 +344,15 @@ def _load_keyring() -> ModuleType:
 # The database of kept versions, one for a person: opened, locked, made, and deleted.
 
 GUARD_LOCK = "guard.lock"
-PIECE_BYTES = 1 << 18  # bytes; a database changes in few of them
-UNPRUNED_MS = DAY_MS  # what changed so recently is never dropped for its size
-NEW_FILE_MODE = 0o600  # of a file that lines are put into and that is gone
+# bytes; a database changes in few of them
+PIECE_BYTES = 1 << 18
+# what changed so recently is never dropped for its size
+UNPRUNED_MS = DAY_MS
+# of a file that lines are put into and that is gone
+NEW_FILE_MODE = 0o600
 GUARD_APPLICATION_ID, GUARD_VERSION = 0x4D67_7264, 1
-LOCK_SECONDS = 10.0  # seconds to wait for another process that holds the lock
+# seconds to wait for another process that holds the lock
+LOCK_SECONDS = 10.0
 GUARD_SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) STRICT;
 -- `digest` and `path` are of the file's path, the second one sealed; `stamp` tells whether it must be read again;

@@ -34,7 +34,8 @@ from store.tools.source_import import get_source
 
 # One look at all guarded files: what changed since the last one is kept, and told in moments.
 
-MOMENT_GAP_MS = 600_000  # between two changes of one moment
+# between two changes of one moment
+MOMENT_GAP_MS = 600_000
 
 
 @dataclass(slots=True)
@@ -222,7 +223,8 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
                     found = guard_database.read_guarded_file(file)
                     done = kept.is_same_content(after, found.raw if found else None)
                 except UnreadableNow:
-                    pass  # the next look tells what became of it
+                    # the next look tells what became of it
+                    pass
                 if done:
                     kept.note_version(number, after, found.stamp if found else "")
                 else:
@@ -439,7 +441,8 @@ def _read_moment(kept: KeptVersions, row: tuple[Any, ...]) -> GuardMoment:
 
 DIFF_CONTEXT_LINES = 3  # lines around a change
 ERASED_LINE = "(this version was erased with what was purged)"
-LONGEST_DIFF = 20_000  # lines that are compared line by line
+# lines that are compared line by line
+LONGEST_DIFF = 20_000
 
 
 class DiffLine(NamedTuple):
@@ -851,7 +854,8 @@ def require_quiet_file(kept: KeptVersions, path: str, now: int) -> None:
 
 # Look whenever a guarded file changes. Only folders are watched, one by one: a whole tree would lead through links.
 
-GATHER_MS = 1_500  # longest time for which changes are collected
+# longest time for which changes are collected
+GATHER_MS = 1_500
 # … or until nothing changed for this long; stopping takes no longer either
 WATCH_QUIET_MS = 250
 # a look at all, databases too, which are copied to be read
@@ -870,7 +874,8 @@ def watch_guarded_files(config: Config, machine: Machine, stop: threading.Event)
         last = time.monotonic()
         yield _look_unless_busy(config, machine)
         places = guard_database.list_watched_folders(machine, config["guard.paths"])
-        fresh = True  # changes before the watching began cause no notification
+        # changes before the watching began cause no notification
+        fresh = True
         try:
             for changed in _watch_changes(places, config, machine, stop):
                 if stop.is_set():

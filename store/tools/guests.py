@@ -703,7 +703,8 @@ def _plan_index_removal(
         change, raw = _back_up(kept, config, machine, now, index)
         wanted = remove_index_link(raw, name)
     except (Conflict, NotEditable):
-        return []  # the line stays, and leads nowhere; the scan says so
+        # the line stays, and leads nowhere; the scan says so
+        return []
     return [_plan_file_change(change, raw, wanted)] if wanted != raw else []
 
 

@@ -48,7 +48,8 @@ from store.tools.transcript_scan import (
 # GEMINI.md from the home folder and every folder above, what they import, and Claude Code's own index of its memory.
 
 DEEPEST_IMPORT = 5  # imports of imports
-LOADED_INDEX_LINES = 200  # of MEMORY.md, which Claude Code loads
+# of MEMORY.md, which Claude Code loads
+LOADED_INDEX_LINES = 200
 CODEX_BYTES = 32_768  # of all its instructions together
 # of which it reads one a folder, the first that is not empty
 CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")
@@ -162,7 +163,8 @@ LONGEST_COMPARED = 400
 SERIES_LENGTH = 3
 # words that carry meaning: of less it is the heading that says what it is about
 FEWEST_WORDS = 2
-LONGEST_FIELD_VALUE = 4  # words of a value; a longer one describes
+# words of a value; a longer one describes
+LONGEST_FIELD_VALUE = 4
 SAYS_SAME = "it says the same as"
 # words, by which two texts are about two things and not against each other
 MOST_DIFFERENT_WORDS = 4
@@ -312,7 +314,8 @@ def _shorten(text: str) -> str:
 
 # for one project's deleted files, and for each question about a name
 GIT_SECONDS = 5.0
-MOST_SYMBOLS = 40  # names of one project that git is asked about
+# names of one project that git is asked about
+MOST_SYMBOLS = 40
 # a text about a function is not the function
 CODE_PATHSPEC = ("--", ".", ":(exclude)*.md")
 BUILD_FOLDERS = frozenset(
@@ -448,7 +451,8 @@ def paths_mentioned(text: str) -> Iterator[str]:
             yield one.removeprefix("./")
 
 
-CONVERSATION_TOOLS = ("codex", "gemini")  # that keep nothing else, and in files
+# that keep nothing else, and in files
+CONVERSATION_TOOLS = ("codex", "gemini")
 NOTE_SOURCES = ("obsidian", "markdown")
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30

@@ -95,7 +95,8 @@ class ReadTrouble(NamedTuple):
     @property
     def is_denied(self) -> bool:
         """Whether the system does not allow it."""
-        return self.why == "permission denied"  # as the system says it
+        # as the system says it
+        return self.why == "permission denied"
 
     def describe(self, says: str) -> str:
         """Return in a line that the file could not be kept, or read, as it `says`; or what else is to be known."""
@@ -147,7 +148,8 @@ class MemorySource(NamedTuple):
 
 # Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written.
 
-LARGEST_TEXT_FILE = 16_000_000  # bytes of a Markdown file, which is read whole
+# bytes of a Markdown file, which is read whole
+LARGEST_TEXT_FILE = 16_000_000
 # bytes of a JSON document, which is read whole
 LARGEST_JSON_DOCUMENT = 512 << 20
 LONGEST_JSON_LINE = 32 << 20  # bytes of a line
@@ -400,7 +402,8 @@ def time_in(row: Mapping[str, object], *names: str) -> str:
 DATABASE_PARTS = ("", "-wal", "-journal")
 # what the name of a folder for a copy begins with
 COPY_FOLDER_PREFIX = "memoranda-source-"
-COPY_TRIES = 3  # to copy a database that nobody writes meanwhile
+# to copy a database that nobody writes meanwhile
+COPY_TRIES = 3
 LARGEST_COPIED_DATABASE = 8 << 30  # bytes
 
 
@@ -519,8 +522,10 @@ _TASK = re.compile(r"\[.\](?:\s|$)")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*)")
 _MARK = re.compile(r"^\s*[-*+][ \t]+")
 _LABEL = re.compile(r"[^\n]*[:\uff1a][ \t]*(?:\*\*|__)?[ \t]*(?:(?:\*\*|__|[*_])\([^()\n]*\)(?:\*\*|__|[*_]))?")
-COMMENT_LINES = 20  # that a comment above a bullet may have
-LONGEST_FRONT_MATTER = 65_536  # characters of front matter
+# that a comment above a bullet may have
+COMMENT_LINES = 20
+# characters of front matter
+LONGEST_FRONT_MATTER = 65_536
 
 
 class Bullet(NamedTuple):

@@ -48,8 +48,10 @@ def detect_sources(machine: Machine) -> dict[str, list[str]]:
 NOTHING_NEW = "Nothing of {} is new here; nothing was changed."
 # troubles that are listed one by one
 LISTED_TROUBLES = 10
-LARGEST_LINE_NUMBER = 999_999_999  # that a citation can name
-PROGRESS_EVERY = 200  # records between two reports of progress
+# that a citation can name
+LARGEST_LINE_NUMBER = 999_999_999
+# records between two reports of progress
+PROGRESS_EVERY = 200
 MEMORY_PART, CONVERSATION_PART = SOURCE_PARTS
 # records of one step of history, which keeps other writers waiting for some seconds
 STEP_RECORDS = 10_000

@@ -353,7 +353,8 @@ _PRIVATE_WORD = re.compile("secret|private|api|token|auth|pass", re.IGNORECASE)
 _WORDS_ONLY = re.compile(r"[a-z]+(?:[-_][a-z]+)+")
 _PASSWORD_WORD = re.compile("pass|pwd|clave|contras", re.IGNORECASE)
 _ASSIGNED_LABEL = "HARDCODED_CREDENTIAL"
-CONTEXT_CHARACTERS = 24  # characters before a secret that may say what it is
+# characters before a secret that may say what it is
+CONTEXT_CHARACTERS = 24
 
 
 def find_sure_secrets(text: str) -> Iterator[SecretFinding]:
@@ -410,7 +411,8 @@ EXPIRING_DAYS = 7
 DAY_SECONDS = 86_400  # seconds
 # bytes that are searched at a time; one with a secret is searched again
 SEARCH_BLOCK = 1 << 17
-LARGE_SEARCH = 16 << 20  # bytes in all, from which on several processes search
+# bytes in all, from which on several processes search
+LARGE_SEARCH = 16 << 20
 # file → kind of secret → (its first line, how often it is there)
 SecretCounts = dict[str, dict[str, list[int]]]
 # of the same length

@@ -25,7 +25,8 @@ IDENTITY_KEY = "identity"  # in `meta`
 # bytes of a memory that is compared with another, both of them in memory meanwhile
 MAX_COMPARED_BYTES = 256 << 20
 _SELECT_IDENTITY = f"SELECT value FROM meta WHERE key = '{IDENTITY_KEY}'"
-KNOWN_STEP_SECONDS = 600  # age of the stored step from which on it is replaced
+# age of the stored step from which on it is replaced
+KNOWN_STEP_SECONDS = 600
 ADOPT_ADVICE = (
     "`memoranda --look COMMAND` looks at it, read-only; `memoranda import --adopt --as-proposals` takes it as"
     " proposals; `memoranda import --adopt --whole` takes it as it is, if it is yours."
@@ -91,7 +92,8 @@ def update_known_step(connection: apsw.Connection, path: str) -> None:
     try:
         seq, digest = read_newest_step(connection)
     except apsw.Error:
-        return  # it was damaged or deleted meanwhile: the stored step is kept
+        # it was damaged or deleted meanwhile: the stored step is kept
+        return
     if seq > ours.seq:
         ours.seq, ours.digest = seq, bytes(digest).hex()
         save_known_memory(ours)

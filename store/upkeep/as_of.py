@@ -36,7 +36,8 @@ from store.search.results import SearchAnswer
 
 # Moments: resolve what a person names to a step of history and a time.
 
-STEP_NUMBER = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
+# longer numbers are dates: 20261001
+STEP_NUMBER = re.compile(r"[0-9]{1,7}")
 # a kind of record → when it was created, since a record names a moment too
 CREATED_COLUMNS = {
     "fact": "created_at",

@@ -167,7 +167,8 @@ def check_embedding_model(visit: CheckContext) -> Iterator[Finding]:
         says = f"{format_count(status.refused, 'text')} could not be embedded; keywords find them."
         yield Finding("vectors", NOTE, says, "They are tried again when they change.")
     if status.error:
-        missing = not any(step.taken for step in steps)  # it repeats the steps
+        # it repeats the steps
+        missing = not any(step.taken for step in steps)
         says = f"The last run ended: {status.error}"
         yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda health --index", "health --index")
 
@@ -255,10 +256,12 @@ def check_learning(visit: CheckContext) -> Iterator[Finding]:
 #
 # Run before the file is opened, since opening it restricts permissions that were too wide. Nothing here opens a file.
 
-LOW_SPACE = 16 << 20  # bytes of free space below which a warning is shown
+# bytes of free space below which a warning is shown
+LOW_SPACE = 16 << 20
 # bytes of free space with which no write can be relied on to succeed
 NO_SPACE = 1 << 18
-ABANDONED_SECONDS = 3_600  # seconds after which an unfinished file is abandoned
+# seconds after which an unfinished file is abandoned
+ABANDONED_SECONDS = 3_600
 
 
 def check_file_system(path: str, closes: bool = True) -> Iterator[Finding]:
@@ -381,9 +384,11 @@ def _format_bytes(size: float) -> str:
     return f"{size:,.0f} GB"
 
 
-CHAIN_SLICE = 500  # steps that are read in one transaction
+# steps that are read in one transaction
+CHAIN_SLICE = 500
 QUICK_STEPS = 1_000  # of the newest steps, with `quick`
-NO_ROWS = (0, sha256().digest(), True)  # the rows of a step that changed none
+# the rows of a step that changed none
+NO_ROWS = (0, sha256().digest(), True)
 # in `meta`: {"steps": […], "rows": […]}, the steps whose header or rows could not be read
 LOST_STEPS_KEY = "salvage.lost"
 HISTORY_STEPS_SQL = """
@@ -412,7 +417,8 @@ def check_history(visit: CheckContext) -> Iterator[Finding]:
     without, partly = read_lost_steps(database)
     broken: list[int] = []
     missing: list[int] = []
-    digest: bytes | None = b""  # None: the step before is unknown
+    # None: the step before is unknown
+    digest: bytes | None = b""
     if first > 1:
         digest = database.value("SELECT digest FROM history WHERE seq = ?", (first - 1,))
     for start in range(first, newest + 1, CHAIN_SLICE):
@@ -606,8 +612,10 @@ def check_keywords(visit: CheckContext) -> Iterator[Finding]:
 # record whose oldest steps are packed away or erased is checked as far as they reach.
 
 RecordRow = dict[str, Any]
-RECORD_SLICE = 500  # records that are read in one transaction
-PACKED_SLICE = 5_000  # where history is packed: every slice reads every block
+# records that are read in one transaction
+RECORD_SLICE = 500
+# where history is packed: every slice reads every block
+PACKED_SLICE = 5_000
 RECORD_STEPS_SQL = """
 SELECT pk, seq, n, op, after, purged FROM history_row
 WHERE tbl = ? AND pk > ? AND pk <= ? ORDER BY pk, seq DESC, n DESC
@@ -738,7 +746,8 @@ def record_label(table: str, key: str) -> str:
 
 # milliseconds by which two machines' clocks may differ
 CLOCK_TOLERANCE_MS = 120_000
-FAR_AHEAD_MS = 86_400_000  # … and from which on ages are wrong
+# … and from which on ages are wrong
+FAR_AHEAD_MS = 86_400_000
 # the columns of time of each table; a commit's is its author's clock, and not ours
 CHECKED_TIMES = {
     "facts": ("created_at", "last_confirmed_at"),

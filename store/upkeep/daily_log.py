@@ -29,7 +29,8 @@ from store.text.words import reduce_to_one_line
 
 # in `meta`: since when, and the keys of what was written lately
 LOG_STATE_KEY = "log"
-LATE_ENTRY_DAYS = 2  # after which what was not written yet is no news
+# after which what was not written yet is no news
+LATE_ENTRY_DAYS = 2
 MOST_LOG_LINES = 500  # lines of one time
 LONGEST_LOG_TEXT = 400  # characters of a line's text
 # domains whose facts are in no file of a project

@@ -241,7 +241,8 @@ def examine(
         return
     yield from damage
     if any(one.state == WRONG for one in damage):
-        return  # SQLite would continue without those pages, and overwrite them
+        # SQLite would continue without those pages, and overwrite them
+        return
     try:
         try:
             memory = Memory(location, door, clock, create=False)

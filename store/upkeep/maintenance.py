@@ -45,7 +45,8 @@ from store.upkeep.daily_log import write_daily_log
 # Automatic checkpoints: taken as time passes, deleted when old, offered when a session broke off; and the sessions
 # that they belong to, from start to end.
 
-LONGEST_SESSION_NAME = 200  # characters of a session's name
+# characters of a session's name
+LONGEST_SESSION_NAME = 200
 OFFERED_KEY = "checkpoints.offered"
 
 

@@ -22,10 +22,12 @@ from store.records.facts import AGE_STATES
 from store.search.answer_cache import AnswerCache
 from store.search.fulltext import FullTextIndex
 
-LISTED_SESSIONS = 8  # conversations that are listed, the newest first
+# conversations that are listed, the newest first
+LISTED_SESSIONS = 8
 LISTED_QUERIES = 5
 LISTED_GIVEN_UP = 5  # turns that are listed
-MEASURED_GAPS = 200  # checkpoints whose intervals are measured, the newest
+# checkpoints whose intervals are measured, the newest
+MEASURED_GAPS = 200
 TREND_DAYS, TREND_WEEKS = 30, 12
 MEASURED_TABLES = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 COUNTED_TABLES = "decisions iterations commits events commit_links tasks checkpoints history".split()

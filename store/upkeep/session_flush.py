@@ -105,7 +105,8 @@ def _is_too_old(hit: Hit, now: str) -> bool:
     return fact_age_state(now, fact) in ("low", "stale")
 
 
-READING_SECONDS = 2.0  # for the turns that wait to be read, at a flush
+# for the turns that wait to be read, at a flush
+READING_SECONDS = 2.0
 # sessions that are over, in one call of `flush_due_sessions`
 SESSIONS_AT_ONCE = 20
 

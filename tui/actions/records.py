@@ -27,7 +27,8 @@ from tui.render.lines import KIND_GLYPHS, record_time, summarize_record
 from tui.screens.dialogs import FormField, Offer
 
 OFFERED = 12  # records offered before a letter is typed
-NEAR_DAYS = 10  # within which a commit may be of a decision
+# within which a commit may be of a decision
+NEAR_DAYS = 10
 NEAR_WEIGHT = 0.6  # how much the same day counts
 LEAST_WORD = 3  # letters of a word that tells something
 STEM = 5  # letters by which words are compared

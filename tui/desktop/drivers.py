@@ -76,7 +76,8 @@ class TerminalDriver(LinuxDriver):
         """Pass on what comes, until `exit_event` is set."""
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")().decode
-        looks_until = 0.0  # an escape is a key if nothing follows it for ESCAPE_DELAY
+        # an escape is a key if nothing follows it for ESCAPE_DELAY
+        looks_until = 0.0
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             selector.register(self.exit_event.descriptor, selectors.EVENT_READ)
@@ -85,9 +86,11 @@ class TerminalDriver(LinuxDriver):
                 if any(key.fd == self.fileno for key, _ in ready):
                     looks_until = monotonic() + 2 * ESCAPE_DELAY
                     read = self._read_keys()
-                    if not read:  # for ever: the terminal is gone
+                    # for ever: the terminal is gone
+                    if not read:
                         selector.unregister(self.fileno)
-                    if text := decode(read):  # not half a character
+                    # not half a character
+                    if text := decode(read):
                         for message in parser.feed(text):
                             self.process_message(message)
                 for message in parser.tick():
@@ -114,7 +117,8 @@ class BrowserDriver(WebDriver):
 
     def run_input_thread(self) -> None:
         super().run_input_thread()
-        if not self.exit_event.is_set():  # the end of standard input
+        # the end of standard input
+        if not self.exit_event.is_set():
             self._loop.call_soon_threadsafe(self._leave)
 
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:

@@ -109,7 +109,8 @@ def _program_takes(path: str, tool: ClipboardTool, text: str) -> bool:
             stderr=subprocess.DEVNULL,
             timeout=PROGRAM_SECONDS,
             check=True,
-            start_new_session=True,  # outlives the terminal that started it
+            # outlives the terminal that started it
+            start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError):
         return False

@@ -85,7 +85,8 @@ def facet_chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list
     if chosen is not None and all(one.value != chosen for one in listed):
         listed.append(FacetChoice(str(chosen), _filter_words(facet.field, str(chosen))))
     drawn = [_draw_chip(facet.field, one, one.value == chosen) for one in listed]
-    kept = {index for index, one in enumerate(listed) if one.value == chosen}  # a filter is always seen
+    # a filter is always seen
+    kept = {index for index, one in enumerate(listed) if one.value == chosen}
     for index in range(len(drawn)):
         some = kept | {index}
         folded = FOLDED_CELLS if len(some) < len(drawn) else 0
@@ -130,7 +131,8 @@ def next_choice(facet: Facet, now: object) -> str | None:
 # A filter's field is its name with the colon, `is:`.
 
 KIND_FILTER, STATE_FILTER, WRITER_FILTER = "kind:", "is:", "by:"
-FILTER_SYNONYMS = {"author:": WRITER_FILTER}  # another name for a filter
+# another name for a filter
+FILTER_SYNONYMS = {"author:": WRITER_FILTER}
 TIME_EXAMPLES = {
     "since:": ("today", "yesterday", "3d", "1w", "1m"),
     "before:": ("today", "yesterday", "1w", "1m", "1y"),

@@ -170,7 +170,8 @@ class KeyedRows:
     def index_of(self, key: Hashable) -> int | None:
         """Return the row of a key: search near `near`, then at both ends, where new rows are, then everywhere, which
         takes 20 ms for a million rows."""
-        if isinstance(key, tuple) and key[0] == "heading":  # a citation is a tuple as well
+        # a citation is a tuple as well
+        if isinstance(key, tuple) and key[0] == "heading":
             names = [name for _, name, _ in self.headings]
             return self._rows_of_headings[names.index(key[1])] if key[1] in names else None
         size, near = len(self.keys), self._entry(self.near)
@@ -302,7 +303,8 @@ def split_by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[Ro
     days: list[RowHeading] = []
 
     def chunks() -> Iterator[tuple[int, ...]]:
-        rows, done, start = iter(stream), 0, "\uffff"  # of the current day
+        # of the current day
+        rows, done, start = iter(stream), 0, "\uffff"
         while chunk := list(islice(rows, KEYS_PER_CHUNK)):
             numbers, moments = zip(*chunk, strict=True)
             place = bisect_left(moments, True, key=start.__gt__)
@@ -437,7 +439,8 @@ def draw_hit(hit: Hit, now: str, width: int) -> list[RowLine]:
     loud = style == "glyph-stale"
     if isinstance(record, models.Fact):
         word = f"{'global · ' if shared else ''}{FACT_BADGES[fact_badge(record, now)][1]}"
-        time = record.last_confirmed_at  # as its badge and every list do
+        # as its badge and every list do
+        time = record.last_confirmed_at
     elif isinstance(record, models.Proposal):
         word = f"{record.kind} by {visible(writer_name(record.origin))}"
     elif isinstance(record, models.Commit) and not record.reachable:
@@ -445,7 +448,8 @@ def draw_hit(hit: Hit, now: str, width: int) -> list[RowLine]:
     if hit.kind != "proposal" and is_suspicious(hit.snippet):
         glyph, style = WARNING_SIGN, "warning"
     citation = visible(hit.citation)
-    if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
+    # the end of a path is more specific
+    if len(citation) > (most := max(9, width // 3)):
         citation = f"…{citation[1 - most :]}"
     doubt = doubt_badge(record)
     note = join_note(word, doubt[0].strip() if doubt else "", citation, format_age(now, time))

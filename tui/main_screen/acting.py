@@ -231,7 +231,8 @@ class ActingScreen(PlacesScreen):
                 self._show_done(Done(result) if isinstance(result, str) else result, cut)
             self.application.release_keys("write")
 
-        self.application.hold_keys("write")  # they are for what comes of it
+        # they are for what comes of it
+        self.application.hold_keys("write")
         self.engine.write(write, finish)
 
     def _show_done(self, done: Done, cut: Sequence[LoggedRedaction]) -> None:
@@ -608,7 +609,8 @@ class ActingScreen(PlacesScreen):
             again = self.place.view.get("check") == "damage"
             self.go_to("health", check="quick" if given.quick else "damage again" if again else "damage")
         elif name == "health" and self.moment is None and {*vars(given).values()} <= {None, False, "", "-"}:
-            self.go_to("health")  # in the past the counts are shown as text
+            # in the past the counts are shown as text
+            self.go_to("health")
         elif name == "search":
             self.search_for(" ".join(given.query))
         elif name == "show" and not given.diff:

@@ -97,7 +97,8 @@ class Polling:
     ) -> None:
         self._steps, self._failed, self._written = steps, failed, written
         self._count = 0
-        self._since = 0.0  # the loop's time at the last poll
+        # the loop's time at the last poll
+        self._since = 0.0
         # until the next glance, at rest
         self._sleep: asyncio.TimerHandle | None = None
 
@@ -187,7 +188,8 @@ class CheckpointController(BackgroundTask):
         offered = self.host.offered
         if offered is None:
             return ()
-        if self.host.pane_name == "history":  # where the key reads the one under the cursor
+        # where the key reads the one under the cursor
+        if self.host.pane_name == "history":
             return [(f"session broke off at {offered.citation} ", "$text-warning")]
         # beside the hint of the find line
         does = "" if self.host.form == "-narrow" else " recovers it"
@@ -477,7 +479,8 @@ class EmbeddingController(BackgroundTask):
         embedder.progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATE_SECONDS else 0.0
-        if not embedder.stopped:  # it ends with a last batch
+        # it ends with a last batch
+        if not embedder.stopped:
             self._set_status(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 
@@ -668,7 +671,8 @@ class TourController(BackgroundTask):
         if number > first:
             self._go_to(number, passed=range(first + 1, number))
         elif self._shown and number == len(TOUR_STOPS) and self.host.pane_name != self._ended:
-            self._show_lines(False)  # its last lines were read
+            # its last lines were read
+            self._show_lines(False)
 
     def toggle(self) -> None:
         """Leave the tour, or resume it where it was left."""
@@ -684,7 +688,8 @@ class TourController(BackgroundTask):
     def _is_done(self) -> bool:
         engine, wanted = self.host.engine, tour_stop(self._number).done
         waiting = engine.screen.inbox.count_waiting()
-        self._waiting = max(self._waiting, waiting)  # more may have come since
+        # more may have come since
+        self._waiting = max(self._waiting, waiting)
         if wanted == "stale":
             return self.host.chosen("state") == "stale"
         if wanted == "answer":

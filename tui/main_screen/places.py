@@ -274,7 +274,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         last = None if place.narrowed or opens else place.loaded
         queue = "lists" if place.pane.name in PANE_KEYS else f"view {place.pane.name}"
         if (first or place.narrowed) and not isinstance(self.focused, Input):
-            self.application.hold_keys("rows")  # they are for its rows
+            # they are for its rows
+            self.application.hold_keys("rows")
         self._began = monotonic()
         self._note_writes()
         done = partial(self._show_loaded, place, view, engine.past)
@@ -373,7 +374,8 @@ class PlacesScreen(ResponsiveScreen[None]):
             self.show_cursor()
         self.count_waiting()
         if not self.searching:
-            self.application.hold_keys("rows")  # they are for what is there now
+            # they are for what is there now
+            self.application.hold_keys("rows")
         self.load()
 
     # the cursor and the marks

@@ -47,7 +47,8 @@ class MainScreen(SearchingScreen):
     make_modeller = ModelWorker
     """What asks the agent's model, in this memory and those opened after it."""
     tasks: Sequence[background.BackgroundTask] = ()
-    polling: background.Polling  # while the memory is open
+    # while the memory is open
+    polling: background.Polling
     # counts the seconds of the pending answer
     _clock: Timer | None = None
     # the memory's count of removals when it was looked at last
@@ -86,7 +87,8 @@ class MainScreen(SearchingScreen):
         except MemorandaError as error:
             self.app.call_from_thread(self._end, error)
             return
-        if waited or adopted:  # moved, copied or adopted: its settings apply from now on
+        # moved, copied or adopted: its settings apply from now on
+        if waited or adopted:
             self.app.call_from_thread(self.application.configure_again)
         if adopted and adopted.warning:
             self.app.call_from_thread(self.say, adopted.warning, "warning", 15)
@@ -238,7 +240,8 @@ class MainScreen(SearchingScreen):
             self.action_come_back()
         elif text.strip():
             engine = self.engine
-            self.application.hold_keys("rows")  # they are for those of then
+            # they are for those of then
+            self.application.hold_keys("rows")
             engine.read(
                 "past", lambda memory: engine.look_back(text), lambda found: self._show_past(*found), self.fail
             )
@@ -307,7 +310,8 @@ class MainScreen(SearchingScreen):
         one = self.row_at(self.record_list.cursor_index)
         if not self.pane.preview.has_focus and isinstance(one, Entry):
             if isinstance(one.thing, Example):
-                line = one.thing.line  # a question, or a filter to search by
+                # a question, or a filter to search by
+                line = one.thing.line
                 ask = self.search_for if ":" in line else self.ask_question
                 ask(line)
                 return

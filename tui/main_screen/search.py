@@ -64,10 +64,12 @@ class SearchingScreen(ActingScreen):
 
     # whether Enter was pressed before the answer was complete
     _to_hits = False
-    _answer: SearchAnswer | None = None  # the newest answer
+    # the newest answer
+    _answer: SearchAnswer | None = None
     # the same, until its timing is recorded
     _unlogged: SearchAnswer | None = None
-    _marker: WordMarker | None = None  # of the query's words
+    # of the query's words
+    _marker: WordMarker | None = None
     # in the order shown, without the nearest of a search that found nothing
     _hits: Sequence[Hit] = ()
     # whether the preview explains the rank of a hit
@@ -134,11 +136,13 @@ class SearchingScreen(ActingScreen):
         if self.place.pane.finds:
             self.set_focus(self.record_list)
             if self.place.narrowed:
-                self.application.hold_keys("rows")  # they are for what has the words
+                # they are for what has the words
+                self.application.hold_keys("rows")
             self.application.release_keys()
         elif event.submitted and self._is_command(text):
             self.action_leave_search()
-            self.app.call_later(self.run_line, text)  # once the list has the focus
+            # once the list has the focus
+            self.app.call_later(self.run_line, text)
             self.app.call_later(self.application.release_keys)
         elif event.submitted and self._is_question(text):
             self.action_leave_search()
@@ -217,7 +221,8 @@ class SearchingScreen(ActingScreen):
     def _show_before(self) -> None:
         """Show the list again that the hits took the place of."""
         self._hits, self._why = (), False
-        self.place = Place(FOUND_PANE)  # so that the cursor of the hits is not kept
+        # so that the cursor of the hits is not kept
+        self.place = Place(FOUND_PANE)
         focused = self.focused
         self.show_place(self.came_from)
         if focused is not None and focused.id == "query":

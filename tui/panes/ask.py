@@ -143,7 +143,8 @@ def _cite_pieces(text: str, look: str, sentence: CitedSentence) -> RowLine:
 # and what else is sent, each with its reason or its cost at the right.
 
 CONTEXT_TOKENS = 3_050
-WHOLE_TEXT = "whole"  # the key of the row for the full text
+# the key of the row for the full text
+WHOLE_TEXT = "whole"
 # of a part's name, of its cost, of the most that it may cost
 PART_NAME_CELLS, TOKEN_CELLS, LIMIT_CELLS = 11, 5, 9
 LONGEST_BAR = 24  # cells of the longest bar
@@ -154,7 +155,8 @@ CONTEXT_HEADINGS = {
     "window": "the last turns",
     "tools": "tools",
 }
-PASSAGE_PARTS = ("own", "log")  # parts that are lines of one document
+# parts that are lines of one document
+PASSAGE_PARTS = ("own", "log")
 PART_MEANINGS = {  # what the names of the bars stand for
     "static": "begins every prompt; less after a cited answer",
     "facts": "what you let agents remember",
@@ -205,11 +207,13 @@ def context_rows(built: Context, find: Callable[[str], Record | None], now: str,
     of = f"{built.tokens:,} of {built.limit:,} tokens"
     whole = ContextLine(("¶", "glyph-record"), "", said, f"{built.tokens:,}", of, look="title")
     rows.append(Row(WHOLE_TEXT, whole.draw, Entry(WHOLE_TEXT, None, whole.draw, partial(_full_text, built))))
-    inside = sorted(  # pinned ones first, then what is nearest to the question
+    # pinned ones first, then what is nearest to the question
+    inside = sorted(
         (one for one in built.considered if one.included),
         key=lambda one: (one.word != "pinned", -(one.similarity or 0)),
     )
-    outside = sorted(  # what nearly came in first; what was not compared with the question last
+    # what nearly came in first; what was not compared with the question last
+    outside = sorted(
         (one for one in built.considered if not one.included),
         key=lambda one: (one.similarity is None, -(one.similarity or 0)),
     )
@@ -245,14 +249,16 @@ class ContextLine(NamedTuple):
     short: str
     why: str
     look: str = ""
-    flagged: bool = False  # looks like an instruction to agents
+    # looks like an instruction to agents
+    flagged: bool = False
 
     def draw(self, width: int) -> list[RowLine]:
         right = visible(" · ".join(filter(None, (self.citation, self.why if width >= WIDE_LIST else self.short))))
         note = (right, "dim" if self.look == "dim" else "accent")
         glyph, style = self.glyph
         head = [(f"{glyph} ", style), (f"{WARNING_SIGN} " if self.flagged else "", "warning")]
-        below = cell_len(right) > width // 3  # the text, where it has the room
+        # the text, where it has the room
+        below = cell_len(right) > width // 3
         notes, second = ([], [note]) if below else ([note], [])
         return row_lines(head, visible(self.text), self.look, notes, width, second=second)
 
@@ -272,7 +278,8 @@ def _fact_row(one: ConsideredFact, now: str) -> Row:
     elif one.word in ("aging", "low") and near and one.included:
         short = f"{one.word} {near}"
     why = more = f"{one.why}, {one.tokens} tokens" if one.included else one.why
-    if one.word == "far" and near:  # the list's heading says a part of it
+    # the list's heading says a part of it
+    if one.word == "far" and near:
         why = f"{one.similarity:.2f} relevant"
     glyph, look = record_glyph(one.fact, now), "" if one.included else "dim"
     line = ContextLine(glyph, one.record.citation, one.fact.fact, short, why, look, one.is_suspicious)

@@ -43,7 +43,8 @@ NEEDS: dict[str, tuple[dict[str, Any], str]] = {
     "pinned": ({"pinned": True}, "never too old"),
     "fresh": ({"state": 0, "pinned": False}, ""),
 }
-DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"  # chips beside the states of facts
+# chips beside the states of facts
+DOUBTED, DECISIONS, TASKS = "doubted", "decisions", "tasks"
 # moved, changed, gone
 DOUBTED_SQL = "SELECT DISTINCT record FROM evidence_looks WHERE state > 1 ORDER BY record DESC"
 NONE_HOLDS = "No fact holds any more. {list.only} shows those that were replaced or forgotten."

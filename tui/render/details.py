@@ -153,7 +153,8 @@ def _first_line(text: str) -> str:
 
 CONTEXT_LINES = 4  # context lines before and after
 LONGEST_SHOWN_LINE = 2_000  # maximum characters of a line
-LONGEST_CONTEXT = 200  # maximum characters of a context line
+# maximum characters of a context line
+LONGEST_CONTEXT = 200
 
 
 def passage_lines(memory: Memory, chunk: models.Chunk, coloured: bool = False) -> list[StyledLine]:
@@ -169,7 +170,8 @@ def passage_lines(memory: Memory, chunk: models.Chunk, coloured: bool = False) -
     if not _is_unchanged(chunk, cited):
         return [[("The file changed since it was read. This is what it said.", "warning")], *indexed_lines(chunk)]
     if chunk.first == chunk.last:
-        cited = [chunk.text]  # may be a part of a very long line
+        # may be a part of a very long line
+        cited = [chunk.text]
     around = [
         _number_line(number, [(line[:LONGEST_CONTEXT], "dim")], chunk.last)
         for number, line in enumerate(lines, first)
@@ -284,7 +286,8 @@ def describe_record(memory: Memory, record: models.Record, coloured: bool = Fals
     else:
         lines = DESCRIBERS[type(record)](memory, record, memory.now)
     if not isinstance(record, models.Proposal) and is_suspicious(searchable_text(record)):
-        lines.insert(1, [(ORDER_WARNING, "warning")])  # a proposal says it in its own words
+        # a proposal says it in its own words
+        lines.insert(1, [(ORDER_WARNING, "warning")])
     return lines
 
 

@@ -79,7 +79,8 @@ COLUMN_NAMES = {
     "last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided",
     "supersedes": "replaces", "link_type": "link",
 }  # fmt: skip
-JSON_LIST_COLUMNS = ("tags", "evidence", "alternatives", "others")  # columns that hold JSON
+# columns that hold JSON
+JSON_LIST_COLUMNS = ("tags", "evidence", "alternatives", "others")
 # how a file was when it became evidence
 _AS_TAKEN = re.compile(r" @(?:[0-9a-f]{12}|-) ~[0-9a-f]{24}$")
 # columns that mean nothing to a user

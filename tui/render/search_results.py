@@ -182,7 +182,8 @@ SIGNAL_MEANINGS = {
 }
 SCORE_BAR_CELLS = 12  # cells of the largest signal's bar
 ZERO_SCORES = ("0.0", "-0.0")
-CELL_PARTS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")  # eighths of a cell
+# eighths of a cell
+CELL_PARTS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def _score_rows(hit: Hit) -> list[tuple[str, str, str]]:

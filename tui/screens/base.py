@@ -244,7 +244,8 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         found.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not self._keys or action not in ("find", "rekey")  # those lead to a pane
+        # those lead to a pane
+        return not self._keys or action not in ("find", "rekey")
 
     def action_find(self) -> None:
         """Close the help and open the box, which finds by synonyms too."""

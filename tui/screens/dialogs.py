@@ -179,7 +179,8 @@ class Chooser(Dialog):
         if not self._entered and at is not None and at < len(self._offers):
             self.dismiss(self._offers[at].value)
         elif not self._entered:
-            self.application.release_keys()  # nothing comes of it
+            # nothing comes of it
+            self.application.release_keys()
 
     def action_move(self, step: int) -> None:
         offers = self.query_one(RecordList)

@@ -291,7 +291,8 @@ class PlanScreen(HelpedScreen[Any]):
         self.draw()
         mine = [one.key for one in self.plan.lines if one.key in proposed and one.kind == self._only]
         if mine:
-            self.row_list.select(mine[0])  # may be scrolled out
+            # may be scrolled out
+            self.row_list.select(mine[0])
 
     # the end
 

@@ -138,7 +138,8 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             [(f" {visible(self._ledger.title)}", "bold $text-accent")], [("first start ", "$dim")]
         )
         self.query_one(Preview).focus()
-        self.call_after_refresh(self._draw)  # once its width is known
+        # once its width is known
+        self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
         if not self.is_attached:

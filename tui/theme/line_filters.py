@@ -131,7 +131,8 @@ def _own_color(colour: RichColor | None) -> RichColor | None:
 
 # Pieces of a line.
 
-Rest = TypeVarTuple("Rest")  # what a piece has besides its text
+# what a piece has besides its text
+Rest = TypeVarTuple("Rest")
 
 Piece = tuple[str, str] | tuple[str, str, str]
 """A text, its style, and the screen action of a click on it (or none)."""

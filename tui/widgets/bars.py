@@ -226,7 +226,8 @@ class Field(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "undo", "Undo", show=False, id="field.undo", tooltip="Undo what was typed"),
     ]
-    ends_at_enter = True  # later keys are for what comes of it
+    # later keys are for what comes of it
+    ends_at_enter = True
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
     # (text, cursor) before each edit, the oldest first
     _edits: tuple[tuple[str, int], ...] = ()

@@ -84,7 +84,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         # the number of the newest query with a visible answer
         self._answered = 0
         self._debounce: Timer | None = None
-        self._hurry = Event()  # typing ended: search embeddings now
+        # typing ended: search embeddings now
+        self._hurry = Event()
         self.past: Sequence[str] = ()
         """Earlier queries, newest first; up and down browse them."""
         # in the query history; 0 is the current text
@@ -162,7 +163,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         """Focus the input; `past` are earlier queries, the newest first."""
         self.past, self._place = past, 0
         if self._input.is_attached:
-            self.screen.set_focus(self._input)  # now: the next keys are for it
+            # now: the next keys are for it
+            self.screen.set_focus(self._input)
 
     def clear(self) -> None:
         """Clear the bar, without a message; what was typed and not yet searched is not searched any more."""

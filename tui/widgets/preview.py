@@ -76,7 +76,8 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
         self.lines: list[StyledLine] = []
         self.citations: list[Citation] = []
         self._rows: list[PreviewRow] = []
-        self._starts: list[int] = []  # the first row of each line
+        # the first row of each line
+        self._starts: list[int] = []
         self._wrapped_at = 0
         self._own = ""
 
@@ -215,7 +216,8 @@ class Preview(LineView, can_focus=True, inherit_bindings=False):
 
     def _wrap(self) -> None:
         """Wrap the lines at the current width, and find their citations."""
-        width = max(8, self.size.width - 1)  # the last column is the scrollbar's
+        # the last column is the scrollbar's
+        width = max(8, self.size.width - 1)
         self._wrapped_at = self.size.width
         self.citations = []
         self._rows = []
@@ -331,7 +333,8 @@ def _wrap_pieces(pieces: Sequence[PreviewPiece], width: int) -> list[list[Previe
     for word in filter(None, words):
         text = "".join(part for part, _, _ in word)
         while (size := cell_len(text.rstrip() or text)) > left:
-            fits = bool(rows[-1]) and size <= width - indent  # the next row
+            # the next row
+            fits = bool(rows[-1]) and size <= width - indent
             if not fits and left > 0:
                 end = len(chop_cells(text, left)[0])
                 rows[-1] += cut_pieces(word, 0, end)
@@ -366,16 +369,21 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
         self.engine: Engine | None = None
         # the record, the step or the entry that is shown
         self.record: Any = None
-        self.reading_out = False  # whether it shows a verb's output
-        self._described: list[StyledLine] | None = None  # the description when it was shown
-        self.before: Sequence[StyledLine] = ()  # lines above the record
-        self._marker: WordMarker | None = None  # of the search's words
+        # whether it shows a verb's output
+        self.reading_out = False
+        # the description when it was shown
+        self._described: list[StyledLine] | None = None
+        # lines above the record
+        self.before: Sequence[StyledLine] = ()
+        # of the search's words
+        self._marker: WordMarker | None = None
         # the character of a turn that the passage found begins at
         self._start = 0
         # (record, its selected citation)
         # back: those left by following citations
         self._trail: list[tuple[Any, int]] = []
-        self._ahead: list[tuple[Any, int]] = []  # forward: those left by going back
+        # forward: those left by going back
+        self._ahead: list[tuple[Any, int]] = []
         # when a commit's diff is to be read
         self._soon: TimerHandle | None = None
 

@@ -69,7 +69,8 @@ def first_of_group(rows: Rows, index: int, step: int) -> int | None:
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
 RIGHT_BUTTON = 3  # the mouse's right button
-_CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
+# the states of a row, as bits
+_CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8
 ROW_LOOKS = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
 
 
@@ -302,7 +303,8 @@ class RecordList(LineView, can_focus=True, inherit_bindings=False):
             if event.shift and self._anchor is None and event.button != RIGHT_BUTTON:
                 self.mark_range()
             self._move_to(index)
-            if not self.can_focus:  # the keys go to a field beside it
+            # the keys go to a field beside it
+            if not self.can_focus:
                 self.action_choose()
             elif event.button == RIGHT_BUTTON:
                 self.post_message(self.Asked(self, self.cursor_key))

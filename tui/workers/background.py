@@ -295,7 +295,8 @@ class EmbeddingWorker(Worker):
         self.stopped = False
         self._not_before = 0.0
         self._pressed = 0.0  # the time of the last key
-        self.trouble = ""  # why it cannot work, as a sentence
+        # why it cannot work, as a sentence
+        self.trouble = ""
         # (embedded texts, all texts), as far as it is shown
         self.progress = (0, 0)
         # leave one core for the interface

@@ -128,7 +128,8 @@ class SearchWorker:
         """Search by keywords, or by them and `meaning`; return None if `interrupt` stopped it or it is no longer
         wanted."""
         connection = self._whole if meaning else self._quick
-        with connection.busy:  # an interrupted one takes a moment to end
+        # an interrupted one takes a moment to end
+        with connection.busy:
             if not wanted():
                 return None
             try:
@@ -148,7 +149,8 @@ class SearchWorker:
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Return alternative spellings for the words of a query that occur in no record."""
         if self._engine.past is not None:
-            return {}  # the vocabulary is that of the present
+            # the vocabulary is that of the present
+            return {}
         with self._quick.busy:
             database = self._quick.open(None).database
             try:
@@ -205,7 +207,8 @@ class Engine:
     def close(self) -> None:
         """Finish the current write, then close."""
         self.is_closed = True
-        for exchange in self.exchanges:  # so that no model delays it
+        # so that no model delays it
+        for exchange in self.exchanges:
             exchange.stop.set()
         for queue in self._queues.values():
             queue.close()
@@ -339,7 +342,8 @@ class Engine:
     @property
     def own_steps(self) -> set[int]:
         """Return the last steps of history written here."""
-        return set(self._own[-OWN_STEPS:])  # a copy: the writer may be adding one
+        # a copy: the writer may be adding one
+        return set(self._own[-OWN_STEPS:])
 
     def write(self, work: Callable[[Memory], object], done: WhenDone) -> None:
         """Call `work` with the memory, on the thread that writes, then `done` with its result or its error. In a past

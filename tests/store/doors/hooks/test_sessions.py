@@ -52,17 +52,6 @@ def test_a_session_that_begins_in_a_worktree_is_sent_what_the_project_knows(shop
     assert b"Thursday afternoon" in tell("claude-code", "start", shop.parent / "feat", "", shop.parent / "feat")
 
 
-def test_a_session_that_enters_another_project_stays_with_its_own(shop: Path) -> None:
-    other = shop.parent / "other"
-    create(other)
-    commit(other, "another first one")
-    with Memory(locate(None, {}, str(other)), "cli") as memory:
-        memory.facts.remember("Another project")
-    tell("codex", "start", shop, "", shop)
-    tell("codex", "prompt", other, "what is in here?", shop)
-    assert turns_of(shop) == ["what is in here?"] and not turns_of(other)
-
-
 def test_memory_that_is_turned_off_is_off_for_a_session_too(shop: Path) -> None:
     tell("codex", "start", shop, "", shop)
     choose_memory(str(shop), "off")
