@@ -74,7 +74,7 @@ class Story:
 
 def location(folder: Path) -> Location:
     """Return the location of the folder's memory, whether it exists or not."""
-    return locate(None, {}, os.fspath(folder))
+    return locate(None, {}, os.fspath(folder if folder.is_dir() else folder.parent))
 
 
 # name, days since the last confirmation, domain, text, further arguments of `remember`

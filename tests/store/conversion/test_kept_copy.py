@@ -11,13 +11,14 @@ from support.older import older
 from support.stories import Clock
 
 from store import conversion
-from store.base import location, state_files
+from store.base import state_files
 from store.base.errors import NotOurs, StorageError
 from store.base.state_files import KnownMemory
 from store.database import schema as schema_check
 from store.database.schema import SCHEMA_VERSION
 from store.exchange import backups as backup
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import adoption
 
 OLD = 3
@@ -92,7 +93,7 @@ def test_what_is_not_brought_up_to_date_gets_none(path: str, tmp_path: Path) -> 
     for _ in range(2):
         with Memory.open(new, "cli", Clock()):
             assert copies(new) == []
-    place = location.locate(path, {}, str(tmp_path))
+    place = locate(path, {}, str(tmp_path))
     place.look = True
     with Memory(place, "cli", Clock()) as memory:
         assert len(texts(memory)) == 2
@@ -165,7 +166,7 @@ def test_going_back_a_version(path: str) -> None:
     with pytest.raises(NotOurs, match="older state of your memory"):
         Memory.open(path, "cli", Clock())
     assert content(path) == before
-    adoption.adopt_whole(location.locate(path, {}, os.getcwd()))
+    adoption.adopt_whole(locate(path, {}, os.getcwd()))
     with Memory.open(path, "cli", Clock()) as memory:
         assert texts(memory) == ["The old office is in Calle Mayor", "The team is five people"]
     assert len(copies(path)) == 2, "and forward again, with a backup of its own"
@@ -173,7 +174,7 @@ def test_going_back_a_version(path: str) -> None:
 
 def test_what_is_adopted_is_kept_as_it_came(path: str) -> None:
     before = content(path)
-    adoption.adopt_whole(location.locate(path, {}, os.getcwd()))
+    adoption.adopt_whole(locate(path, {}, os.getcwd()))
     (copy,) = copies(path)
     assert content(copy) == before and content(path)[0] == SCHEMA_VERSION
 

@@ -25,8 +25,6 @@ def build(line: str, top: Path) -> None:
     folder = os.path.join(top, *rest[:1])
     if word == "memory":
         named = f"{folder}/.memoranda/memory.db" if rest[2:] == ["part"] else None
-        if named:
-            os.mkdir(os.path.dirname(named))
         place = choose_own_memory(folder) if rest[2:] == ["own"] else locate(named, {}, folder)
         with Memory(place, "cli") as memory:
             memory.facts.remember(f"KNOWS {[*rest, rest[0]][1]}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import repositories
+from support.repositories import create
 from support.screen import NARROW, WIDE, Person, opened
 
 from store.memory import Memory
@@ -228,6 +229,8 @@ async def test_what_is_missing(tmp_path: Path, files: dict[str, str], said: list
     place = tmp_path / "place"
     for name, text in files.items():
         target = place / name
+        if name == ".git/":
+            create(place)
         (target if name.endswith("/") else target.parent).mkdir(parents=True, exist_ok=True, mode=0o700)
         if not name.endswith("/"):
             target.write_text(text)
