@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from store.base.runtime import IsCancelled, never_cancelled, read_file_stamp, read_plain_file
+from store.git.checkout import read_checkout
 from store.git.process import GitError, GitProcess, ObjectNeverFetched, run_git
 
 # Where git has the files and the lines of an earlier commit now: what was renamed, and how lines moved.
@@ -171,21 +172,9 @@ _REVERTS = re.compile(rb'^(?:Revert "|Reapply ")+')
 
 def git_folders(root: str) -> tuple[str, str] | None:
     """Return (the repository's own folder, the one that its worktrees share) of the checkout or bare repository at
-    `root`.
-
-    They differ in a worktree that `git worktree add` made. None where there is no repository.
-    """
-    own = os.path.join(root, ".git")
-    if not os.path.isdir(own):
-        pointer = read_plain_file(own, _POINTER_BYTES)
-        if pointer.startswith(b"gitdir:") and b"\0" not in pointer:
-            own = os.path.join(root, os.fsdecode(pointer.removeprefix(b"gitdir:").strip()))
-        elif os.path.isdir(os.path.join(root, "objects")):
-            own = root
-        else:
-            return None
-    shared = os.fsdecode(read_plain_file(os.path.join(own, "commondir"), _POINTER_BYTES).strip())
-    return own, os.path.normpath(os.path.join(own, shared)) if shared else own
+    `root`; they differ in a linked worktree. None where there is no repository, or its `.git` cannot be believed."""
+    found = read_checkout(root)
+    return (found.git, found.common) if found is not None and found.common else None
 
 
 def shallow_boundary(root: str) -> list[str]:

@@ -8,9 +8,9 @@ from shlex import quote
 
 from store.base.errors import NoMemoryHere, NotFound
 from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location, data_folder
+from store.git.checkout import read_remotes
 from store.git.process import capture_git_output
 from store.projects import registry
-from store.projects.checkout import read_remotes
 from store.projects.registry import MOST_KEPT, Place, Project
 from store.projects.resolver import ASK, NEW, OFF, PERSONAL, REFUSE, USE, Answer, Seen, look, project_name, resolve
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from store.base.state_files import delete_state, list_state_names, read_state, write_state
-from store.projects.checkout import read_own_line
+from store.git.checkout import read_own_line
 
 INSTALLATION = "installation"
 PROJECTS, PLACES, CHOICES, SESSIONS = "projects", "places", "choices", "sessions"

@@ -1,4 +1,4 @@
-"""Read what lies at a folder and above it, as far as it tells whose memory the folder has: checkouts, memory folders.
+"""Read the `.git` of a folder and of those above it: which checkout it is of, and what that repository says of itself.
 
 No process is started, and nothing is written. A `.git` that leads to a repository is believed only if the repository
 knows this folder: whoever can write a folder could otherwise have another project's memory read to its agents."""
@@ -10,8 +10,6 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import BinaryIO, NamedTuple
-
-from store.base.location import BACKUPS_FOLDER, DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
 
 OTHER_SYSTEMS = {
     ".hg": "Mercurial",
@@ -28,7 +26,6 @@ MAX_LINE_BYTES = 8_192
 IDX_MAGIC = b"\xfftOc\0\0\0\2"
 FANOUT_START, NAMES_START = 8, 8 + 256 * 4
 MOST_ALTERNATES = 10
-MEMORY, ONLY_BACKUPS, EMPTY = "memory", "backups", "empty"
 
 
 class Checkout(NamedTuple):
@@ -48,15 +45,6 @@ class Checkout(NamedTuple):
     mend: str = ""
 
 
-class MemoryFolder(NamedTuple):
-    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot
-    be used."""
-
-    folder: str
-    state: str = ""
-    problem: str = ""
-
-
 def folders_above(folder: str) -> Iterator[str]:
     """Yield a folder and all above it, the nearest first."""
     while True:
@@ -70,7 +58,7 @@ def folders_above(folder: str) -> Iterator[str]:
 def find_checkout(folder: str) -> Checkout | None:
     """Return the innermost checkout that a folder is in; of a folder inside a git directory the checkout of that."""
     start = _checkout_of_git_directory(folder) or folder
-    return next((found for one in folders_above(start) if (found := _read_checkout(one)) is not None), None)
+    return next((found for one in folders_above(start) if (found := read_checkout(one)) is not None), None)
 
 
 def find_other_system(folder: str, home: str) -> tuple[str, str] | None:
@@ -78,56 +66,6 @@ def find_other_system(folder: str, home: str) -> tuple[str, str] | None:
     below_home = takewhile(lambda above: above != home, folders_above(folder))
     found = ((title, above) for above in below_home for name, title in OTHER_SYSTEMS.items() if _has(above, name))
     return next(found, None)
-
-
-def list_memory_folders(start: str, checkout: Checkout | None) -> tuple[list[MemoryFolder], list[MemoryFolder]]:
-    """Return the memory folders that count at a folder, the nearest first, and those in a linked worktree, which do
-    not: there the ones of the main checkout count, at the same place."""
-    top = checkout.root if checkout is not None else ""
-    here = _memory_folders(start, top)
-    if checkout is None or checkout.kind != "worktree":
-        return here, []
-    if not checkout.main:
-        return [], here
-    same = os.path.normpath(os.path.join(checkout.main, os.path.relpath(start, checkout.root)))
-    return _memory_folders(same, checkout.main), here
-
-
-def _memory_folders(start: str, top: str) -> list[MemoryFolder]:
-    """Return the memory folders from a folder up to `top`; without one as long as this person owns the folders."""
-    found = []
-    for folder in folders_above(start):
-        if not top and not is_own_folder(folder):
-            break
-        if (one := read_memory_folder(folder)) is not None:
-            found.append(one)
-        if folder == top:
-            break
-    return found
-
-
-def read_memory_folder(folder: str) -> MemoryFolder | None:
-    """Return what the `.memoranda` of a folder is; None where there is none."""
-    path = os.path.join(folder, MEMORANDA_FOLDER)
-    try:
-        mode = os.lstat(path).st_mode
-    except PermissionError:
-        return MemoryFolder(folder, problem=f"{folder} cannot be read")
-    except OSError:
-        return None
-    if stat.S_ISLNK(mode):
-        return MemoryFolder(folder, problem=f"{path} is a symbolic link")
-    if not stat.S_ISDIR(mode):
-        return MemoryFolder(folder, problem=f"{path} is no folder")
-    file = os.path.join(path, DATABASE_FILE)
-    try:
-        names = os.listdir(path)
-    except OSError as error:
-        return MemoryFolder(folder, problem=f"{path} cannot be read: {error.strerror}")
-    if DATABASE_FILE in names:
-        return MemoryFolder(folder, MEMORY)
-    backups = BACKUPS_FOLDER in names and list_backup_files(file)
-    return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)
 
 
 def list_worktree_roots(common: str) -> list[str]:
@@ -167,7 +105,7 @@ def same_address(address: str) -> str:
 # one checkout
 
 
-def _read_checkout(folder: str) -> Checkout | None:
+def read_checkout(folder: str) -> Checkout | None:
     """Return the checkout whose root a folder is; None if it is none. Its `.git` may say anything."""
     pointer = os.path.join(folder, ".git")
     try:
@@ -212,7 +150,7 @@ def _read_git_file(folder: str, pointer: str) -> Checkout:
         return _read_worktree(folder, pointer, target, _join(target, shared))
     for above in folders_above(os.path.dirname(folder)):
         if os.path.lexists(os.path.join(above, ".git")):
-            if (found := _read_submodule(folder, target, _read_checkout(above))) is not None:
+            if (found := _read_submodule(folder, target, read_checkout(above))) is not None:
                 return found
             break
     return _with_branch(Checkout("separate", folder, target, target, folder))
