@@ -40,8 +40,7 @@ from tui.input.key_table import FIXED_KEYS, KEYS_BY_ID, key_name, remap_keys
 from tui.theme.glyphs import lacks_glyphs, spoken_table
 from tui.theme.line_filters import AsciiFilter, ColorlessFilter, OwnColorsFilter, StripControls
 from tui.theme.styles import HIGH_CONTRAST, read_css, readable_colors
-from tui.widgets.bars import LineView, SaysDefects
-from tui.widgets.shell import Shell
+from tui.widgets.bars import LineView, SaysDefects, Shell
 
 if TYPE_CHECKING:
     from tui.main_screen.screen import MainScreen

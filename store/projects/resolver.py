@@ -7,12 +7,10 @@ No rule that cannot decide falls through to another memory: it asks, or refuses 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from store.base.location import (
-    BACKUPS_FOLDER,
     DATABASE_FILE,
     MEMORANDA_FOLDER,
     data_folder,
@@ -30,22 +28,20 @@ from store.git.checkout import (
     read_remotes,
 )
 from store.projects import registry
+from store.projects.memory_folders import (
+    EMPTY,
+    MEMORY,
+    ONLY_BACKUPS,
+    MemoryFolder,
+    list_memory_folders,
+    read_memory_folder,
+)
 from store.projects.registry import Place, Project
 
-MEMORY, ONLY_BACKUPS, EMPTY = "memory", "backups", "empty"
 USE, NEW, ASK, REFUSE, PERSONAL, OFF = "use", "new", "ask", "refuse", "personal", "off"
 # linked worktrees that are searched for memories from before
 MOST_WORKTREES = 200
 NOBODY_CHOSE = ("a memory of its own", registry.OWN)
-
-
-class MemoryFolder(NamedTuple):
-    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot
-    be used."""
-
-    folder: str
-    state: str = ""
-    problem: str = ""
 
 
 class Seen(NamedTuple):
@@ -144,56 +140,6 @@ def _twins(common: str, mark: str) -> list[str]:
         for one in dict.fromkeys((*before, registry.read_choices(mark).place))
         if one and one != common and registry.read_mark(one) == mark and not _is_same_file(one, common)
     ]
-
-
-def list_memory_folders(start: str, checkout: Checkout | None) -> tuple[list[MemoryFolder], list[MemoryFolder]]:
-    """Return the memory folders that count at a folder, the nearest first, and those in a linked worktree, which do
-    not: there the ones of the main checkout count, at the same place."""
-    top = checkout.root if checkout is not None else ""
-    here = _memory_folders(start, top)
-    if checkout is None or checkout.kind != "worktree":
-        return here, []
-    if not checkout.main:
-        return [], here
-    same = os.path.normpath(os.path.join(checkout.main, os.path.relpath(start, checkout.root)))
-    return _memory_folders(same, checkout.main), here
-
-
-def _memory_folders(start: str, top: str) -> list[MemoryFolder]:
-    """Return the memory folders from a folder up to `top`; without one as long as this person owns the folders."""
-    found = []
-    for folder in folders_above(start):
-        if not top and not is_own_folder(folder):
-            break
-        if (one := read_memory_folder(folder)) is not None:
-            found.append(one)
-        if folder == top:
-            break
-    return found
-
-
-def read_memory_folder(folder: str) -> MemoryFolder | None:
-    """Return what the `.memoranda` of a folder is; None where there is none."""
-    path = os.path.join(folder, MEMORANDA_FOLDER)
-    try:
-        mode = os.lstat(path).st_mode
-    except PermissionError:
-        return MemoryFolder(folder, problem=f"{folder} cannot be read")
-    except OSError:
-        return None
-    if stat.S_ISLNK(mode):
-        return MemoryFolder(folder, problem=f"{path} is a symbolic link")
-    if not stat.S_ISDIR(mode):
-        return MemoryFolder(folder, problem=f"{path} is no folder")
-    file = os.path.join(path, DATABASE_FILE)
-    try:
-        names = os.listdir(path)
-    except OSError as error:
-        return MemoryFolder(folder, problem=f"{path} cannot be read: {error.strerror}")
-    if DATABASE_FILE in names:
-        return MemoryFolder(folder, MEMORY)
-    backups = BACKUPS_FOLDER in names and list_backup_files(file)
-    return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)
 
 
 def resolve(seen: Seen, bound: str = "") -> Answer:

@@ -1,18 +1,23 @@
-"""The bars around the panes: the top line, a pane's title, the footer. Their parts can be clicked."""
+"""The bars around the panes: the top line, a pane's title, the footer, whose parts can be clicked; and the first frame
+with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.color import Color
+from textual.containers import Container
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
@@ -20,9 +25,9 @@ from textual.worker import Worker, WorkerState
 
 from store.database.connection import to_memoranda_error
 from store.text.display import visible
-from tui.input.key_table import Key
+from tui.input.key_table import PANE_KEYS, Key
 from tui.theme.line_filters import Piece, pieces_width
-from tui.theme.styles import combine_looks
+from tui.theme.styles import combine_looks, read_css
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -85,6 +90,8 @@ class LineView(CachedLines, ScrollView):
     border, padding or opacity here: a container has those."""
 
     ALLOW_SELECT = False
+    # renders these of the lines that are seen; each kind has its own
+    render_rows: Callable[[range], list[Strip]]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -121,10 +128,6 @@ class LineView(CachedLines, ScrollView):
     def jump(self, y: int) -> None:
         """Scroll to a line, at once."""
         self.scroll_to(y=y, animate=False, force=True)
-
-    def render_rows(self, lines: range) -> list[Strip]:
-        """Render these of the lines that are seen."""
-        raise NotImplementedError
 
     def render_line(self, y: int) -> Strip:
         return self.render_rows(range(y, y + 1))[0]
@@ -272,3 +275,23 @@ class SaysDefects(MessagePump):
             self.app.notify(
                 str(to_memoranda_error(event.worker.error, path)), severity="error", timeout=10, markup=False
             )
+
+
+class Shell(Screen[None]):
+    """The first frame: the lines of the main screen, still empty, before anything that reads a memory is imported; then
+    the first facts. It has the panes by number and name, the find line, and two empty boxes."""
+
+    DEFAULT_CSS = read_css(__file__)
+
+    def __init__(self) -> None:
+        super().__init__(classes=layout_class(get_terminal_size().columns))
+
+    def compose(self) -> ComposeResult:
+        tabs = "   ".join(f"{key} {name.capitalize()}" for name, key in PANE_KEYS.items())
+        yield Static(f" {tabs}", id="top", markup=False)
+        yield Static(" /", id="find", markup=False)
+        yield Static(id="chips")
+        with Container(id="body"):
+            yield Container(id="list")
+            yield Static(id="preview-pane")
+        yield Static(id="footer")
