@@ -48,14 +48,6 @@ def find_known_memory(path: str) -> KnownMemory | None:
     return found if found is not None and found.path == real else None
 
 
-def known_memory_age(path: str) -> float:
-    """Return the seconds since the entry of the memory at `path` was written."""
-    try:
-        return time.time() - os.stat(os.path.join(state_folder(), state_name_of(MEMORIES_FOLDER, path))).st_mtime
-    except OSError:
-        return 0.0
-
-
 def list_known_memories() -> list[KnownMemory]:
     """List the entries of all memories, and of their copies."""
     found = (_read_known_memory(name) for name in list_state_names(MEMORIES_FOLDER))
@@ -162,6 +154,14 @@ def read_state(name: str) -> str:
         return _state_in_process.get(name, "")
     finally:
         os.close(handle)
+
+
+def state_age(name: str) -> float:
+    """Return the seconds since what is stored under a name was written; 0 if nothing is."""
+    try:
+        return time.time() - os.stat(os.path.join(state_folder(), name)).st_mtime
+    except OSError:
+        return 0.0
 
 
 def list_state_names(kind: str) -> list[str]:

@@ -20,7 +20,7 @@ from store.doors.pack import AskByMeaning
 from store.doors.trust import get_pause_end
 from store.memory import Memory
 from store.projects.locating import locate
-from store.projects.registry import PERSONAL, bind_session, read_session
+from store.projects.registry import PERSONAL, bind_session
 
 # bytes of a report that are read; a tool may have written a large file
 LARGEST = 64 << 20
@@ -86,7 +86,7 @@ def place_of(cwd: str, caller: Caller, client: str = "", session: str = "") -> L
 def _bind_session(client: str, session: str, place: Location) -> None:
     """Have a session keep the memory that it began with, whichever folder it enters."""
     bound = place.project_id if place.kind == "project" else PERSONAL if place.kind == "personal" else ""
-    if session and bound and not read_session(client, session):
+    if session and bound:
         bind_session(client, session, bound)
 
 

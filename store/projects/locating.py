@@ -146,7 +146,7 @@ def note_project(location: Location) -> None:
         return
     known = registry.read_project(location.project_id)
     marked = not place.common or place.folder or registry.read_mark(place.common) == location.project_id
-    if known is not None and place in known.places and marked:
+    if known is not None and place in known.places and marked and known.path == location.path:
         return
     if known is None:
         id = location.project_id or registry.id_for_new(place)
@@ -156,7 +156,8 @@ def note_project(location: Location) -> None:
                 commits=_first_commits(place.common), addresses=tuple(read_remotes(place.common))
             )
     location.project_id = known.id
-    registry.save_project(known._replace(places=tuple(dict.fromkeys((*known.places, place)))))
+    places = tuple(dict.fromkeys((*known.places, place)))
+    registry.save_project(known._replace(path=location.path, places=places))
     if place.common and not place.folder:
         mark = registry.read_mark(place.common)
         for folder, choice in registry.read_choices(mark).folders.items() if mark else ():

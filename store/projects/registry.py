@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from store.base.state_files import delete_state, list_state_names, read_state, write_state
+from store.base.state_files import delete_state, list_state_names, read_state, state_age, write_state
 from store.git.checkout import read_own_line
 
 INSTALLATION = "installation"
@@ -20,6 +20,9 @@ PROJECTS, PLACES, CHOICES, SESSIONS = "projects", "places", "choices", "sessions
 MARK_PREFIX = "memoranda-"
 # first commits and addresses that are kept of a project
 MOST_KEPT = 20
+# a session that nobody used since is forgotten
+DAY_SECONDS = 86_400
+SESSION_SECONDS = 30 * DAY_SECONDS
 OWN, OUTER, PERSONAL, OFF = "own", "outer", "personal", "off"
 """What a person can choose for a folder, besides the id of a project."""
 
@@ -206,8 +209,16 @@ def read_session(client: str, session: str) -> str:
 
 
 def bind_session(client: str, session: str, project: str) -> None:
-    """Store what a session began with."""
-    write_state(_hashed(SESSIONS, f"{client}\0{session}"), project)
+    """Store what a session began with, unless it is stored; and that it is used, once a day. Those that nobody used for
+    long are dropped."""
+    name = _hashed(SESSIONS, f"{client}\0{session}")
+    before = read_state(name)
+    if before and state_age(name) < DAY_SECONDS:
+        return
+    for other in list_state_names(SESSIONS):
+        if other != name and state_age(other) > SESSION_SECONDS:
+            delete_state(other)
+    write_state(name, before or project)
 
 
 def _hashed(kind: str, key: str) -> str:

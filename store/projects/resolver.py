@@ -257,7 +257,10 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
                 root = checkout.main or checkout.root
                 place = Place(checkout.common, root, _below(one.folder, root))
             project = registry.find_project_at(place)
-            id = project.id if project is not None and project.path == path else ""
+            if (project is None or project.path != path) and known is not None and _is_whole(one, checkout):
+                # moved with its checkout
+                project = known if not os.path.lexists(known.path) else None
+            id = project.id if project is not None and (project is known or project.path == path) else ""
             return Answer(USE, f"the memory in {one.folder}", path, id, place, notes=notes)
     return None
 

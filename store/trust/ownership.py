@@ -9,13 +9,15 @@ from store.base.errors import NotOurs, StorageError
 from store.base.location import checkout_root
 from store.base.runtime import never_cancelled
 from store.base.state_files import (
+    MEMORIES_FOLDER,
     KnownMemory,
     delete_known_memory,
     find_known_memory,
     find_memories_by_identity,
-    known_memory_age,
     last_state_problem,
     save_known_memory,
+    state_age,
+    state_name_of,
     state_write_problem,
 )
 from store.database.change_capture import read_newest_step
@@ -87,7 +89,7 @@ def register_ownership(connection: apsw.Connection, path: str, identity: str = "
 def update_known_step(connection: apsw.Connection, path: str) -> None:
     """Store the newest step of history, if the stored one is old: a file that lacks the stored step is refused."""
     ours = find_known_memory(path)
-    if ours is None or (ours.seq and known_memory_age(ours.path) < KNOWN_STEP_SECONDS):
+    if ours is None or (ours.seq and state_age(state_name_of(MEMORIES_FOLDER, ours.path)) < KNOWN_STEP_SECONDS):
         return
     try:
         seq, digest = read_newest_step(connection)

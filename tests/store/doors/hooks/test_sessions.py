@@ -1,14 +1,18 @@
 """A session keeps the memory that it began with, whichever folder it enters."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 from support.hook_events import CLIENTS, report
 from support.repositories import commit, create, git
 
+from store.base.state_files import state_folder
 from store.doors import hook_process
 from store.doors.hook_events import Caller
 from store.memory import Memory
+from store.projects import registry
 from store.projects.locating import choose_memory, choose_own_memory, locate
 
 
@@ -58,3 +62,13 @@ def test_memory_that_is_turned_off_is_off_for_a_session_too(shop: Path) -> None:
     assert tell("codex", "prompt", shop, "what is the window?", shop) == b""
     choose_own_memory(str(shop))
     assert not turns_of(shop)
+
+
+def test_sessions_that_nobody_used_for_a_month_are_forgotten(shop: Path) -> None:
+    tell("codex", "start", shop, "", shop)
+    folder = Path(state_folder(), registry.SESSIONS)
+    (old,) = folder.iterdir()
+    os.utime(old, (0, time.time() - registry.SESSION_SECONDS - 60))
+    tell("claude-code", "start", shop, "", shop)
+    (left,) = folder.iterdir()
+    assert left.name != old.name
