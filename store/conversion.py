@@ -17,7 +17,7 @@ import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError, StorageError
-from store.base.location import BACKUPS_FOLDER
+from store.base.location import backup_folder
 from store.base.runtime import FileStamp, read_file_stamp
 from store.base.vocabulary import KIND_NUMBERS
 from store.database import schema as database_schema
@@ -74,7 +74,7 @@ def convert_memory(database: Database, trust: TrustCheck | None) -> None:
         if not (kept := _bring_up_to_date(database.connection, path, database.clock, trust)):
             return
         says = f"{path} was written by an older Memoranda and was brought up to date."
-        step = f"As it was it is kept in {os.path.join(os.path.dirname(path), BACKUPS_FOLDER, kept)}."
+        step = f"As it was it is kept in {os.path.join(backup_folder(path), kept)}."
     database.warnings.append(str(MemorandaError(says, step)))
 
 
@@ -181,7 +181,7 @@ def _keep_backup(path: str, version: int, made_at: str, trust: TrustCheck) -> st
     """Copy the memory at `path`, of schema `version`, into the folder of its backups; return the copy's name. The
     caller holds the write lock, and the copy is what was committed before. `trust` records it. Raise StorageError; then
     nothing is left of it."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(path)), BACKUPS_FOLDER)
+    folder = backup_folder(path)
     stem = os.path.basename(path).removesuffix(".db")
     name = f"{stem}-schema{version}-{made_at.replace(':', '')}.db"
     unfinished = os.path.join(folder, f"{stem}{_UNFINISHED}")

@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from store.base.errors import MemorandaError
 
@@ -98,24 +99,53 @@ def saved_transcripts_folder() -> str:
     return os.path.join(data_folder(), "transcripts")
 
 
+def projects_folder() -> str:
+    """Return the folder of the memories of projects, each in a folder of its own; it need not exist."""
+    return os.path.join(data_folder(), "projects")
+
+
+def memory_folder_name(name: str, id: str) -> str:
+    """Return the name of a project's folder in `projects_folder`."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return f"{plain[:40]}-{id[:6]}"
+
+
+def is_project_folder(folder: str) -> bool:
+    """Return whether a folder is that of one memory, a project's: a `.memoranda`, or one in `projects_folder`."""
+    return os.path.basename(folder) == MEMORANDA_FOLDER or os.path.dirname(folder) == projects_folder()
+
+
+def backup_folder(path: str) -> str:
+    """Return the folder of the backups of a memory file, which may not exist: beside it; of one in a checkout, with
+    which they would be removed, in `projects_folder`."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.basename(folder) == MEMORANDA_FOLDER:
+        id = sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
+        name = os.path.basename(os.path.dirname(folder)).encode("utf-8", "replace").decode()
+        folder = os.path.join(projects_folder(), memory_folder_name(name, id))
+    return os.path.join(folder, BACKUPS_FOLDER)
+
+
 def list_backup_files(path: str) -> list[str]:
     """List the files that may be backups of a memory file, oldest first: nothing empty, no links."""
-    folder, start = (
-        os.path.join(os.path.dirname(path), BACKUPS_FOLDER),
-        f"{os.path.basename(path).removesuffix('.db')}-",
-    )
+    start = f"{os.path.basename(path).removesuffix('.db')}-"
     found: dict[str, float] = {}
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return []
-    for kept in (os.path.join(folder, name) for name in names if name.startswith(start) and name.endswith(".db")):
+    for folder in {backup_folder(path), os.path.join(os.path.dirname(path), BACKUPS_FOLDER)}:
         try:
-            about = os.lstat(kept)
-        except OSError:  # another process deleted it meanwhile
+            names = os.listdir(folder)
+        except OSError:
             continue
-        if stat.S_ISREG(about.st_mode) and about.st_size:
-            found[kept] = about.st_mtime
+        for name in names:
+            if not (name.startswith(start) and name.endswith(".db")):
+                continue
+            kept = os.path.join(folder, name)
+            try:
+                about = os.lstat(kept)
+            except OSError:
+                # another process deleted it meanwhile
+                continue
+            if stat.S_ISREG(about.st_mode) and about.st_size:
+                found[kept] = about.st_mtime
     return sorted(found, key=lambda kept: found[kept])
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from store.base.errors import InvalidInput, StorageError
-from store.base.location import MEMORANDA_FOLDER, Location, person_folder
+from store.base.location import Location, is_project_folder, person_folder
 from store.base.runtime import open_at_once
 from store.base.state_files import (
     delete_state,
@@ -75,10 +75,10 @@ def user_settings_path() -> str:
 
 
 def project_settings_path(location: Location) -> str | None:
-    """Return the project's file, beside its memory; None for the personal memory and for one outside of a
-    `.memoranda`."""
+    """Return the project's file, beside its memory; None for the personal memory and for a file in a folder of
+    others."""
     folder = os.path.dirname(location.path)
-    if location.kind == "personal" or os.path.basename(folder) != MEMORANDA_FOLDER:
+    if location.kind == "personal" or not is_project_folder(folder):
         return None
     return os.path.join(folder, CONFIG_FILE)
 
@@ -104,8 +104,8 @@ def remove_setting(path: str, name: str) -> bool:
 
 
 def _is_project_file(path: str) -> bool:
-    """Tell whether a file of settings is a project's: it lies in a `.memoranda`."""
-    return os.path.basename(os.path.dirname(path)) == MEMORANDA_FOLDER
+    """Tell whether a file of settings is a project's: it lies beside its memory."""
+    return is_project_folder(os.path.dirname(path))
 
 
 def read_config_text(path: str) -> str:

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import TypeVar
 
 from store.base.errors import DamagedFile, DiskFull, StorageError, UnsafeFile
-from store.base.location import MEMORANDA_FOLDER, list_backup_files
+from store.base.location import MEMORANDA_FOLDER, is_project_folder, list_backup_files
 
 # A reserve of 128 KiB beside a memory, freed when the disk is full, so that forgetting still works.
 #
@@ -135,7 +135,7 @@ def prepare_file(path: str, create: bool, look: bool = False) -> list[str]:
     if create:
         _make_private_folder(folder)
     try:
-        if os.path.basename(folder) == MEMORANDA_FOLDER:
+        if is_project_folder(folder):
             _check_owner_and_kind(folder, stat.S_ISDIR, "folder")
             if not look:
                 _remove_permissions(folder, 0o700, warnings)

@@ -1,4 +1,4 @@
-"""Backups: copies of the memory file in `backups` beside it, each verified before it gets its name.
+"""Backups: copies of the memory file in its `backup_folder`, each verified before it gets its name.
 
 A copy is made by SQLite's own backup of one moment. It is then restored into a scratch store, opened in the ordinary
 way, and compared row by row with that same moment. Checksums of its content are stored, so that a later check can
@@ -11,12 +11,12 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import file_digest, sha256
 from itertools import zip_longest
-from shutil import rmtree
+from shutil import copyfileobj, rmtree
 from types import TracebackType
 from typing import Any
 
@@ -24,9 +24,9 @@ import apsw
 
 from store.base.clock import DAY_MS, format_age, format_how_long_ago, to_ms
 from store.base.errors import BrokenDocument, Conflict, DamagedFile, ForeignFile, NotFound, StorageError
-from store.base.location import BACKUPS_FOLDER
+from store.base.location import BACKUPS_FOLDER, backup_folder, list_backup_files
 from store.base.runtime import IsCancelled, never_cancelled, read_file_size
-from store.base.state_files import delete_known_memory
+from store.base.state_files import delete_known_memory, replace_whole_file
 from store.conversion import convert_memory
 from store.database.connection import explain_sqlite_error, open_connection, require_utf8_path
 from store.database.database import Database
@@ -117,11 +117,6 @@ def tidy_scratch_folders(folder: str) -> None:
 # Where the backups are, whether one is due, and what a killed process left of one; importing this costs little.
 
 
-def backup_folder(database: Database) -> str:
-    """Return the folder of a memory's backups, beside its file; it may not exist."""
-    return os.path.join(os.path.dirname(os.path.abspath(database.path)), BACKUPS_FOLDER)
-
-
 def is_backup_due(database: Database) -> bool:
     """Tell whether a day has passed since the last backup, or since the memory was created."""
     last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
@@ -131,9 +126,35 @@ def is_backup_due(database: Database) -> bool:
 
 
 def tidy_backups(database: Database) -> None:
-    """Remove the unfinished backups that a killed process left."""
-    if not os.path.islink(backup_folder(database)):
-        tidy_scratch_folders(backup_folder(database))
+    """Remove the unfinished backups that a killed process left, and move those that lie in a checkout out of it."""
+    folder = backup_folder(database.path)
+    if os.path.islink(folder):
+        return
+    tidy_scratch_folders(folder)
+    before = os.path.join(os.path.dirname(os.path.abspath(database.path)), BACKUPS_FOLDER)
+    if before != folder and os.path.isdir(before) and not os.path.islink(before):
+        _move_backups(database, before, _make_backup_folder(database))
+
+
+def _move_backups(database: Database, before: str, folder: str) -> None:
+    """Move the backups of a folder to another one, each whole or not at all; what cannot be moved stays, and is found
+    there."""
+    for name in [name for name in os.listdir(before) if name.endswith(".db") and is_plain_name(name)]:
+        old, new = os.path.join(before, name), os.path.join(folder, name)
+        try:
+            with (
+                open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source,
+                replace_whole_file(new) as target,
+            ):
+                copyfileobj(source, target)
+            register_copy_of(database.path, new)
+            os.unlink(old)
+        except OSError:
+            # no space, or another process moved it meanwhile
+            continue
+        delete_known_memory(old)
+    with suppress(OSError):
+        os.rmdir(before)
 
 
 # Check an export: its checksums, and that all of it is there after a restore into a scratch store.
@@ -285,8 +306,12 @@ def _describe_backup(
 def find_backups(database: Database) -> list[Backup]:
     """List the backups of this memory, newest first. Names in the memory that lead out of the folder are ignored:
     Memoranda did not write them."""
+    if not database.read_only:
+        tidy_backups(database)
     rows = database.rows(f"SELECT {BACKUP_COLUMNS} FROM backups ORDER BY made_at DESC, name DESC")
-    return [_describe_backup(backup_folder(database), *row) for row in rows if is_plain_name(row[0])]
+    places = {os.path.basename(path): os.path.dirname(path) for path in list_backup_files(database.path)}
+    usual = backup_folder(database.path)
+    return [_describe_backup(places.get(row[0], usual), *row) for row in rows if is_plain_name(row[0])]
 
 
 # make
@@ -426,7 +451,7 @@ def verify_backup(database: Database, path: str | None = None) -> tuple[str, str
             raise NotFound("There is no backup yet.", "memoranda backup makes one.")
         path = known[0].path
     elif os.path.dirname(path) == "" and not os.path.lexists(path):
-        path = os.path.join(backup_folder(database), path)
+        path = os.path.join(backup_folder(database.path), path)
     listed = next((one for one in known if os.path.realpath(one.path) == os.path.realpath(path)), None)
     if listed is None and not os.path.lexists(path):
         raise NotFound(f"There is no file {path}.", "memoranda list backups lists what there is.")
@@ -553,7 +578,7 @@ def expire_backups(database: Database) -> int:
 
 def _make_backup_folder(database: Database) -> str:
     """Return the folder of the backups; create it, private, if it is missing. Raise StorageError."""
-    folder = backup_folder(database)
+    folder = backup_folder(database.path)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if os.path.islink(folder):

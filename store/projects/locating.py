@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from shlex import quote
 
 from store.base.errors import NoMemoryHere, NotFound
-from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location, data_folder
+from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location, backup_folder, data_folder
 from store.git.checkout import read_remotes
 from store.git.process import capture_git_output
 from store.projects import registry
 from store.projects.registry import MOST_KEPT, Place, Project
-from store.projects.resolver import ASK, NEW, OFF, PERSONAL, REFUSE, USE, Answer, Seen, look, project_name, resolve
+from store.projects.resolver import (
+    ASK,
+    NEW,
+    OFF,
+    PERSONAL,
+    REFUSE,
+    USE,
+    Answer,
+    Seen,
+    find_choice,
+    look,
+    new_answer,
+    project_name,
+    resolve,
+)
 
 KINDS = {USE: "project", NEW: "new-project", PERSONAL: "personal"}
 
@@ -35,21 +50,22 @@ def choose_own_memory(cwd: str) -> Location:
     """Return where the memory of the folder's repository is or begins; outside of one, that of the folder itself. Where
     it was to be asked, or chosen otherwise before, that is the choice from now on."""
     seen = look(cwd, os.path.expanduser("~"))
-    checkout = seen.checkout
-    if checkout is None:
-        place = Place(root=seen.cwd)
-        path = os.path.join(place.root, MEMORANDA_FOLDER, DATABASE_FILE)
-        return location_of(
-            seen, Answer(NEW, "a new memory for this folder", path, registry.id_for_new(place), place)
-        )
-    answer = resolve(seen)
-    if answer.outcome in (USE, NEW) or (answer.outcome == REFUSE and not answer.project):
+    answer = resolve(seen) if seen.checkout is not None else None
+    if answer is not None and (answer.outcome in (USE, NEW) or (answer.outcome == REFUSE and not answer.project)):
         return location_of(seen, answer)
+    while (before := find_choice(seen))[0]:
+        registry.save_choice(*before[1:], "")
+    if answer is None:
+        place = Place(root=seen.cwd)
+        known = registry.find_project_at(place)
+        if known is not None and os.path.lexists(known.path):
+            return location_of(seen, Answer(USE, "the memory of this folder", known.path, known.id, place))
+        return location_of(seen, new_answer(place, "a new memory for this folder"))
     # its file is gone, with all backups
     if answer.outcome == REFUSE:
         registry.delete_project(answer.project)
-    else:
-        registry.save_choice(*_choice_key(seen), registry.OWN)
+    if resolve(seen).outcome not in (USE, NEW):
+        registry.save_choice(_choice_key(seen)[0], "", registry.OWN)
     seen = look(cwd, seen.home)
     return location_of(seen, resolve(seen))
 
@@ -145,7 +161,8 @@ def note_project(location: Location) -> None:
     if location.kind not in ("project", "new-project") or not place.keys:
         return
     known = registry.read_project(location.project_id)
-    marked = not place.common or place.folder or registry.read_mark(place.common) == location.project_id
+    mark = registry.read_mark(place.common) if place.common else registry.read_folder_mark(place.root)
+    marked = bool(place.folder) or mark == location.project_id
     if known is not None and place in known.places and marked and known.path == location.path:
         return
     if known is None:
@@ -156,10 +173,15 @@ def note_project(location: Location) -> None:
                 commits=_first_commits(place.common), addresses=tuple(read_remotes(place.common))
             )
     location.project_id = known.id
+    if known.path != location.path:
+        # moved with its checkout
+        with suppress(OSError):
+            os.rename(backup_folder(known.path), backup_folder(location.path))
     places = tuple(dict.fromkeys((*known.places, place)))
     registry.save_project(known._replace(path=location.path, places=places))
-    if place.common and not place.folder:
-        mark = registry.read_mark(place.common)
+    if not place.common:
+        registry.write_folder_mark(place.root, known.id)
+    elif not place.folder:
         for folder, choice in registry.read_choices(mark).folders.items() if mark else ():
             registry.save_choice(known.id, folder, choice)
         registry.write_mark(place.common, known.id)
@@ -175,9 +197,10 @@ def _first_commits(common: str) -> tuple[str, ...]:
 
 def _locate_named_file(path: str, cwd: str, kind: str, reason: str) -> Location:
     """Return the location of a file that an option or a variable names; its project is the folder around
-    `.memoranda`."""
+    `.memoranda`, or that of the project whose memory it is."""
     full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
     folder = os.path.dirname(full)
     if os.path.basename(folder) == MEMORANDA_FOLDER:
         return Location(full, kind, reason, os.path.dirname(folder))
-    return Location(full, kind, reason)
+    known = registry.find_project_of(full)
+    return Location(full, kind, reason, known.folder if known is not None else None)

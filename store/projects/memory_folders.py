@@ -8,17 +8,19 @@ from typing import NamedTuple
 
 from store.base.location import BACKUPS_FOLDER, DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
 from store.git.checkout import Checkout, folders_above
+from store.projects.registry import ID_FILE, read_folder_mark
 
-MEMORY, ONLY_BACKUPS, EMPTY = "memory", "backups", "empty"
+MEMORY, MARKED, ONLY_BACKUPS, EMPTY = "memory", "marked", "backups", "empty"
 
 
 class MemoryFolder(NamedTuple):
-    """A `.memoranda` in a folder. `state` is MEMORY, ONLY_BACKUPS or EMPTY; or empty, and `problem` says why it cannot
-    be used."""
+    """A `.memoranda` in a folder. `state` is MEMORY, MARKED (it holds no memory, but the `id` of one), ONLY_BACKUPS or
+    EMPTY; or empty, and `problem` says why it cannot be used."""
 
     folder: str
     state: str = ""
     problem: str = ""
+    id: str = ""
 
 
 def list_memory_folders(start: str, checkout: Checkout | None) -> tuple[list[MemoryFolder], list[MemoryFolder]]:
@@ -67,5 +69,9 @@ def read_memory_folder(folder: str) -> MemoryFolder | None:
         return MemoryFolder(folder, problem=f"{path} cannot be read: {error.strerror}")
     if DATABASE_FILE in names:
         return MemoryFolder(folder, MEMORY)
+    if ID_FILE in names:
+        if id := read_folder_mark(folder):
+            return MemoryFolder(folder, MARKED, id=id)
+        return MemoryFolder(folder, problem=f"{os.path.join(path, ID_FILE)} names no memory of this installation")
     backups = BACKUPS_FOLDER in names and list_backup_files(file)
     return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)

@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
+from store.base.location import MEMORANDA_FOLDER
 from store.base.state_files import delete_state, list_state_names, read_state, state_age, write_state
 from store.git.checkout import read_own_line
 
 INSTALLATION = "installation"
 PROJECTS, PLACES, CHOICES, SESSIONS = "projects", "places", "choices", "sessions"
 MARK_PREFIX = "memoranda-"
+# in the `.memoranda` of a folder without git
+ID_FILE = "id"
 # first commits and addresses that are kept of a project
 MOST_KEPT = 20
 # a session that nobody used since is forgotten
@@ -52,6 +55,12 @@ class Project(NamedTuple):
     commits: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
 
+    @property
+    def folder(self) -> str | None:
+        """Its folder that was noted last and is there; None if none is, or it has none."""
+        folders = [os.path.join(place.root, place.folder).rstrip("/") for place in self.places if place.root]
+        return next((folder for folder in reversed(folders) if os.path.isdir(folder)), None)
+
     def is_in(self, common: str) -> bool:
         """Tell whether the project is in the repository with this common git directory."""
         return any(common == place.common for place in self.places)
@@ -74,10 +83,12 @@ def installation_name() -> str:
 
 
 def list_marks() -> list[str]:
-    """List the files with which this installation marked repositories."""
+    """List the files with which this installation marked repositories and folders."""
     chosen = (_parse_choices(read_state(name)).place for name in list_state_names(CHOICES))
-    known = (place.common for project in list_projects() for place in project.places)
-    paths = {_mark_path(common, read_state(INSTALLATION)) for common in (*known, *chosen) if common}
+    known = [place for project in list_projects() for place in project.places]
+    commons = filter(None, (*(one.common for one in known), *chosen))
+    paths = {_mark_path(common, read_state(INSTALLATION)) for common in commons}
+    paths |= {_folder_mark_path(one.root) for one in known if read_folder_mark(one.root)}
     return sorted(path for path in paths if os.path.lexists(path))
 
 
@@ -112,13 +123,18 @@ def find_project_at(place: Place) -> Project | None:
     return None
 
 
+def find_project_of(path: str) -> Project | None:
+    """Return the project whose memory the file at `path` is."""
+    found = read_project(read_state(_hashed(PLACES, f"memory\0{path}")))
+    return found if found is not None and found.path == path else None
+
+
 def save_project(project: Project) -> None:
-    """Store a project, under all its places."""
+    """Store a project, under its memory and all its places."""
     stored = [project.name, project.path, project.places, project.commits, project.addresses]
     write_state(os.path.join(PROJECTS, project.id), json.dumps(stored))
-    for place in project.places:
-        for key in place.keys:
-            write_state(_hashed(PLACES, key), project.id)
+    for key in (f"memory\0{project.path}", *(key for place in project.places for key in place.keys)):
+        write_state(_hashed(PLACES, key), project.id)
 
 
 def delete_project(id: str) -> None:
@@ -149,16 +165,7 @@ def read_mark(common: str) -> str:
 
 def write_mark(common: str, mark: str) -> bool:
     """Mark a repository; return False where that cannot be written, and the place alone tells."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
-    try:
-        handle = os.open(_mark_path(common, installation_name()), flags, 0o600)
-        try:
-            os.write(handle, f"{mark}\n".encode())
-        finally:
-            os.close(handle)
-    except OSError:
-        return False
-    return True
+    return _write_line(_mark_path(common, installation_name()), mark)
 
 
 def is_marked_by_others(common: str) -> bool:
@@ -172,6 +179,38 @@ def is_marked_by_others(common: str) -> bool:
 
 def _mark_path(common: str, installation: str) -> str:
     return os.path.join(common, f"{MARK_PREFIX}{installation}")
+
+
+def read_folder_mark(folder: str) -> str:
+    """Return the id of the project with which this installation marked a folder without git; empty if it did not."""
+    installation, _, id = read_own_line(_folder_mark_path(folder)).partition(" ")
+    return id if installation and installation == read_state(INSTALLATION) else ""
+
+
+def write_folder_mark(folder: str, id: str) -> bool:
+    """Mark a folder without git; return False where that cannot be written, and the place alone tells."""
+    try:
+        os.makedirs(os.path.dirname(_folder_mark_path(folder)), mode=0o700, exist_ok=True)
+    except OSError:
+        return False
+    return _write_line(_folder_mark_path(folder), f"{installation_name()} {id}")
+
+
+def _folder_mark_path(folder: str) -> str:
+    return os.path.join(folder, MEMORANDA_FOLDER, ID_FILE)
+
+
+def _write_line(path: str, line: str) -> bool:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        handle = os.open(path, flags, 0o600)
+        try:
+            os.write(handle, f"{line}\n".encode())
+        finally:
+            os.close(handle)
+    except OSError:
+        return False
+    return True
 
 
 # choices

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from store.base.location import (
     DATABASE_FILE,
     MEMORANDA_FOLDER,
-    data_folder,
     is_own_folder,
     list_backup_files,
+    memory_folder_name,
     personal_memory_path,
+    projects_folder,
 )
 from store.git.checkout import (
     Checkout,
@@ -30,6 +31,7 @@ from store.git.checkout import (
 from store.projects import registry
 from store.projects.memory_folders import (
     EMPTY,
+    MARKED,
     MEMORY,
     ONLY_BACKUPS,
     MemoryFolder,
@@ -157,7 +159,7 @@ def resolve(seen: Seen, bound: str = "") -> Answer:
 
 def _decide(seen: Seen, bound: str) -> Answer:
     """Return the answer of the first rule that applies."""
-    checkout, (choice, key, folder) = seen.checkout, _find_choice(seen)
+    checkout, (choice, key, folder) = seen.checkout, find_choice(seen)
     where = os.path.join(checkout.root, folder).rstrip(os.sep) if checkout is not None else key
     if choice == registry.OFF:
         return Answer(OFF, f"you turned memory off for {where}")
@@ -178,7 +180,7 @@ def _decide(seen: Seen, bound: str) -> Answer:
 # what the person chose
 
 
-def _find_choice(seen: Seen) -> tuple[str, str, str]:
+def find_choice(seen: Seen) -> tuple[str, str, str]:
     """Return (what was chosen for the nearest folder, the key under which it is stored, the folder below that)."""
     checkout = seen.checkout
     if checkout is None:
@@ -212,7 +214,7 @@ def _by_choice(seen: Seen, choice: str, key: str, folder: str) -> Answer | None:
             place = Place(checkout.common, checkout.main or checkout.root, folder)
         if known := registry.find_project_at(place):
             return _use(known, "its folder has a memory of its own, as you chose")
-        return _new(place, "it is to have a memory of its own, as you chose")
+        return new_answer(place, "it is to have a memory of its own, as you chose")
     if not choice:
         return None
     project = registry.read_project(choice)
@@ -241,21 +243,21 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
         path = os.path.join(one.folder, MEMORANDA_FOLDER, DATABASE_FILE)
         if one.problem:
             return Answer(REFUSE, one.problem, mend="Nothing was read or written there. Repair it, or remove it.")
+        place = Place(root=one.folder)
+        if checkout is not None:
+            root = checkout.main or checkout.root
+            place = Place(checkout.common, root, _below(one.folder, root))
+        if one.state == MARKED:
+            return _by_folder_mark(one, place)
         if one.state == ONLY_BACKUPS:
-            return Answer(
-                USE, f"the memory of {one.folder}, of which backups are left", path, place=Place(root=one.folder)
-            )
+            return Answer(USE, f"the memory of {one.folder}, of which backups are left", path, place=place)
         if one.state == MEMORY and not _is_utf8(path):
             why = "the folder's name is no UTF-8, and a memory in it cannot be opened"
             return Answer(REFUSE, why, mend="Rename the folder.")
-        moved_out = known is not None and _is_within(known.path, data_folder()) and os.path.lexists(known.path)
+        moved_out = known is not None and _is_within(known.path, projects_folder()) and os.path.lexists(known.path)
         if one.state == MEMORY and moved_out and _is_whole(one, checkout):
             notes.append(f"a second memory lies in {one.folder}")
         elif one.state == MEMORY:
-            place = Place(root=one.folder)
-            if checkout is not None:
-                root = checkout.main or checkout.root
-                place = Place(checkout.common, root, _below(one.folder, root))
             project = registry.find_project_at(place)
             if (project is None or project.path != path) and known is not None and _is_whole(one, checkout):
                 # moved with its checkout
@@ -263,6 +265,21 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
             id = project.id if project is not None and (project is known or project.path == path) else ""
             return Answer(USE, f"the memory in {one.folder}", path, id, place, notes=notes)
     return None
+
+
+def _by_folder_mark(one: MemoryFolder, place: Place) -> Answer:
+    """Return the memory that a folder's mark names, unless the folder is a copy of the one that is known."""
+    project = registry.read_project(one.id)
+    if project is None:
+        why = f"{one.folder} is marked for a memory that is not known any more"
+        return Answer(REFUSE, why, mend="Begin another: memoranda open --new.")
+    roots = [known.root for known in project.places if known.root and not known.folder]
+    if one.folder in roots:
+        return _use(project, f"the memory of {one.folder}", place=place)
+    for root in roots:
+        if registry.read_folder_mark(root) == one.id and not _is_same_file(root, one.folder):
+            return _ask(f"it is a copy of {root}", [project])
+    return _use(project, "the project was moved here", place=place)
 
 
 def _is_whole(one: MemoryFolder, checkout: Checkout | None) -> bool:
@@ -293,7 +310,7 @@ def _by_known(seen: Seen, checkout: Checkout, known: Project, place: Place, note
     if known.is_in(checkout.common) or not any(one.common for one in known.places):
         # without the mark a clone of something else may lie there now
         if not seen.mark and _has_other_history(seen, known):
-            return _new(place, "another repository was here before", [f"its memory is kept: {known.name}"])
+            return new_answer(place, "another repository was here before", [f"its memory is kept: {known.name}"])
         why = f"this is the worktree {checkout.worktree}" if checkout.worktree else "the memory of this repository"
         return _use(known, why, notes, place)
     if seen.twins:
@@ -340,7 +357,7 @@ def _by_likeness(seen: Seen, checkout: Checkout, place: Place, notes: Sequence[s
         return Answer(ASK, f"{checkout.root} is somebody else's", options=options)
     if seen.foreign:
         notes = [*notes, "another installation has a memory of this project"]
-    return _new(place, "a new memory for this repository", notes)
+    return new_answer(place, "a new memory for this repository", notes)
 
 
 def _without_git(seen: Seen) -> Answer:
@@ -389,15 +406,12 @@ def _ask(why: str, projects: Iterable[Project]) -> Answer:
     return Answer(ASK, why, options=[*options, NOBODY_CHOSE])
 
 
-def _new(place: Place, why: str, notes: Sequence[str] = ()) -> Answer:
-    """Return where a memory begins: in the main checkout; in the data folder where there is none, or none can be made
-    there."""
+def new_answer(place: Place, why: str, notes: Sequence[str] = ()) -> Answer:
+    """Return where a memory begins: in the person's data folder, where no removal of a checkout reaches it."""
     id = registry.id_for_new(place)
-    folder = os.path.join(place.root, place.folder) if place.root else ""
-    path = os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE)
-    if not folder or not _is_utf8(path) or not is_own_folder(folder) or not os.access(folder, os.W_OK):
-        name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in project_name(place))
-        path = os.path.join(data_folder(), "projects", f"{name[:40]}-{id[:6]}", DATABASE_FILE)
+    path = os.path.join(projects_folder(), memory_folder_name(project_name(place), id), DATABASE_FILE)
+    if os.path.lexists(path):
+        return Answer(USE, f"the memory that began at {place.root or place.common}", path, id, place, notes=notes)
     return Answer(NEW, why, path, id, place, notes=notes)
 
 

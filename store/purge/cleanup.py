@@ -19,7 +19,7 @@ from typing import NamedTuple
 import apsw
 
 from store.base.errors import Busy, DiskFull, MemorandaError, StorageError
-from store.base.location import BACKUPS_FOLDER
+from store.base.location import backup_folder
 from store.conversations.hook_spool import drop_matching_lines, read_spool_lines
 from store.conversion import convert_memory
 from store.database.database import Database, Transaction
@@ -59,7 +59,7 @@ def list_own_backups(database: Database) -> list[str]:
 
 def _list_backups(database: Database) -> list[tuple[str, bool | None]]:
     """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups."""
-    folder = os.path.join(os.path.dirname(database.path), BACKUPS_FOLDER)
+    folder = backup_folder(database.path)
     birth = database.get_meta("created_at")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".db"))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from store.base.errors import MemorandaError, StorageError
-from store.base.location import BACKUPS_FOLDER
+from store.base.location import backup_folder
 from store.conversations.hook_spool import count_matching_lines
 from store.database.database import Database
 from store.database.values import make_storable
@@ -110,7 +110,7 @@ def _prove_all(
     verdicts: dict[str, PurgeVerdict] = {}
     base = documents.roots.base
     exports = {file for file, files in list_person_files(database, base) if files.derived}
-    ours = (database.path, os.path.join(os.path.dirname(database.path), BACKUPS_FOLDER, ""))
+    ours = (database.path, os.path.join(backup_folder(database.path), ""))
     for _ in range(MAX_LISTINGS):
         if not (new := [file for file in list_text_files(database, documents) if file not in verdicts]):
             break

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from store.base.location import MEMORANDA_FOLDER, saved_transcripts_folder
+from store.base.location import backup_folder, is_project_folder, saved_transcripts_folder
 from store.base.state_files import TEAMS_FOLDER, state_folder, team_folder
 from store.config.configuration import user_settings_path
 from store.database.database import Database
@@ -184,7 +184,9 @@ def list_store_files(path: str) -> list[str]:
     name, and the folders that every memory has beside it."""
     folder, name = os.path.split(path)
     shared = list(_list_files_in(team_folder(path)))
-    if os.path.basename(folder) == MEMORANDA_FOLDER:
+    backups = backup_folder(path)
+    shared += [] if backups.startswith(os.path.join(folder, "")) else _list_files_in(backups)
+    if is_project_folder(folder):
         return [*_list_files_in(folder), *shared]
     beside = [
         found

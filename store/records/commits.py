@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -13,13 +12,14 @@ from typing import Any
 from store.base.citations import SHORT_SHA_LENGTH, cite
 from store.base.clock import parse_moment
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.location import MEMORANDA_FOLDER, checkout_root
+from store.base.location import checkout_root
 from store.base.models import Commit, Link
 from store.base.vocabulary import LINK_TYPES, PERSON_ORIGIN
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.git.process import GitError, capture_git_output
 from store.git.repository import CommitInfo, Repository
+from store.projects.locating import locate
 from store.records.table import RecordTable, require_one_of
 from store.records.workflow import iteration_for_record
 from store.text.dates import ReleaseMoments, find_release, newest_release, parse_typed_moment
@@ -292,9 +292,9 @@ TAG_SECONDS = 2.0
 
 
 def memory_repository(database: Database) -> Repository | None:
-    """Return the repository that a project's memory is in."""
-    folder, name = os.path.split(os.path.dirname(database.path))
-    root = checkout_root(folder) if name == MEMORANDA_FOLDER else None
+    """Return the repository of the project whose memory it is."""
+    folder = locate(database.path, {}, "").project
+    root = checkout_root(folder) if folder is not None else None
     return Repository(root) if root else None
 
 

@@ -28,7 +28,7 @@ import apsw
 from store.base.citations import cite
 from store.base.clock import format_local_time, from_ms, to_ms
 from store.base.errors import ForeignFile
-from store.base.location import MEMORANDA_FOLDER
+from store.base.location import is_project_folder
 from store.base.vocabulary import KIND_NUMBERS
 from store.conversations.extraction_queue import MOST_ATTEMPTS, count_queued_turns
 from store.database.change_capture import encode_for_hash, find_undone_steps, list_table_columns
@@ -276,7 +276,7 @@ def check_file_system(path: str, closes: bool = True) -> Iterator[Finding]:
 
 def _check_permissions(path: str, folder: str, closes: bool) -> Iterator[Finding]:
     """Check that nobody else can read the memory and the files beside it."""
-    own = os.path.basename(folder) == MEMORANDA_FOLDER
+    own = is_project_folder(folder)
     files = list(_memory_files(path, folder, own))
     wide = [name for name, status, most in files if stat.S_IMODE(status.st_mode) & ~most & 0o777]
     foreign = [name for name, status, _ in files if stat.S_ISLNK(status.st_mode) or status.st_uid != os.getuid()]

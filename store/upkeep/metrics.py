@@ -11,6 +11,7 @@ from itertools import pairwise
 from statistics import median_high
 
 from store.base.clock import to_ms
+from store.base.location import backup_folder
 from store.conversations.extraction_queue import count_attempts, count_queued_turns, list_given_up
 from store.database.database import Database
 from store.database.wal import CRASH_COUNT_KEY, LAST_CRASH_KEY, unrecorded_recoveries
@@ -303,7 +304,7 @@ def memory_bytes(memory: Memory) -> int:
 
 def _count_backups(memory: Memory) -> tuple[int, int]:
     """Return how many backups there are, and their bytes together."""
-    folder = os.path.join(os.path.dirname(memory.location.path), "backups")
+    folder = backup_folder(memory.location.path)
     try:
         with os.scandir(folder) as entries:
             sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries if entry.name.endswith(".db")]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from store.base.citations import cite
 from store.base.errors import ExitStatus, InvalidInput, NotFound
+from store.base.location import backup_folder
 from store.base.models import select_fields
 from store.base.runtime import require_part
 from store.base.vocabulary import EXPORT_FORMS, SOURCE_NAMES, SOURCE_PARTS
@@ -250,7 +251,7 @@ def backup(
 ) -> Outcome:
     """Copy the memory file, and prove the copy; or look at one again, or go back to it.
 
-    file: where to (the folder backups, beside the memory)
+    file: where to (the folder of its backups)
     verify: restore FILE (an export too), or the newest backup, and compare it row by row
     restore: put facts, decisions, links and tasks back to where FILE found them
     """
@@ -301,7 +302,7 @@ def _restore_backup(call: Call, file: str | None, dry_run: bool, yes: bool) -> O
     database, plans = call.memory.database, Plans(call.memory.database)
     found = backups.find_backups(database)
     named = _backup_path(call, file) or (found[0].name if found else "")
-    path = os.path.join(backups.backup_folder(database), named)
+    path = os.path.join(backup_folder(database.path), named)
     name = os.path.basename(path)
     plan = plans.plan_moment(backups.find_backup_step(database, path), name)
     chosen = plans.propose_changes(plan)

@@ -19,13 +19,16 @@ CASES = load_cases(__file__)
 CLIENT = "claude-code"
 
 
-def build(line: str, top: Path) -> None:
-    """Do one line of a situation in the folder `top`."""
+def build(line: str, top: Path, in_checkout: bool) -> None:
+    """Do one line of a situation in the folder `top`; memories begin in the checkout, as they did in earlier builds, if
+    one can be there."""
     word, *rest = shlex.split(line)
     folder = os.path.join(top, *rest[:1])
     if word == "memory":
         named = f"{folder}/.memoranda/memory.db" if rest[2:] == ["part"] else None
         place = choose_own_memory(folder) if rest[2:] == ["own"] else locate(named, {}, folder)
+        if in_checkout and place.kind == "new-project" and place.project and can_hold_memory(place):
+            place.path = os.path.join(place.project, ".memoranda", "memory.db")
         with Memory(place, "cli") as memory:
             memory.facts.remember(f"KNOWS {[*rest, rest[0]][1]}")
     elif word == "choose":
@@ -35,6 +38,12 @@ def build(line: str, top: Path) -> None:
     else:
         done = subprocess.run(["sh", "-ec", f"{CASES['shell']}\n{line}"], cwd=top, capture_output=True, text=True)
         assert not done.returncode, f"{line}: {done.stderr}"
+
+
+def can_hold_memory(place: Location) -> bool:
+    """Tell whether an earlier build began a memory there: not in a bare repository, nor below a name that is no
+    UTF-8."""
+    return bool(place.place.root) and f"{place.project}".isprintable()
 
 
 def find_written(place: Location) -> str:
@@ -52,13 +61,15 @@ def find_written(place: Location) -> str:
     return f"use {label}" if label else "new"
 
 
+@pytest.mark.parametrize("in_checkout", [False, True], ids=["data", "checkout"])
 @pytest.mark.parametrize("case", CASES["situation"], ids=lambda case: case["title"])
 def test_a_write_goes_to_the_memory_of_the_project_and_to_no_other(
-    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: dict[str, Any], in_checkout: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    case = {**case, **case.get("in_checkout", {})} if in_checkout else case
     for line in case["do"]:
-        build(line, tmp_path)
+        build(line, tmp_path, in_checkout)
     place = locate(None, {}, os.path.join(tmp_path, case["at"]), CLIENT, case.get("session", ""))
     for name in ("branch", "worktree", "folder"):
         if name in case:
