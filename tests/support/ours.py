@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 
 from store.base import state_files as installation
+from store.base.location import Location
 from store.base.state_files import KnownMemory
 from store.memory import Memory
 from store.trust import ownership
@@ -38,6 +39,13 @@ class EmptyMemory:
         path.chmod(0o600)
         installation.save_known_memory(KnownMemory(identity, os.path.realpath(path), path.stat().st_ino))
         return str(path)
+
+
+def in_checkout(place: Location) -> Location:
+    """Have a memory that is to begin do so in the project's folder, as in earlier builds; return its place."""
+    if place.kind == "new-project" and place.project and place.place[1] and place.project.isprintable():
+        place.path = os.path.join(place.project, ".memoranda", "memory.db")
+    return place
 
 
 def ours(path: str | Path) -> None:

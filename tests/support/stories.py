@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from support import repositories
-from support.ours import ours
+from support.ours import in_checkout, ours
 
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location
@@ -74,7 +74,7 @@ class Story:
 
 def location(folder: Path) -> Location:
     """Return the location of the folder's memory, whether it exists or not."""
-    return locate(None, {}, os.fspath(folder if folder.is_dir() else folder.parent))
+    return in_checkout(locate(None, {}, os.fspath(folder if folder.is_dir() else folder.parent)))
 
 
 # name, days since the last confirmation, domain, text, further arguments of `remember`

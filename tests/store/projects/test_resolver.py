@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import ours
 from support.cases import load_cases
 
 from store.base.errors import NoMemoryHere
@@ -27,9 +28,7 @@ def build(line: str, top: Path, in_checkout: bool) -> None:
     if word == "memory":
         named = f"{folder}/.memoranda/memory.db" if rest[2:] == ["part"] else None
         place = choose_own_memory(folder) if rest[2:] == ["own"] else locate(named, {}, folder)
-        if in_checkout and place.kind == "new-project" and place.project and can_hold_memory(place):
-            place.path = os.path.join(place.project, ".memoranda", "memory.db")
-        with Memory(place, "cli") as memory:
+        with Memory(ours.in_checkout(place) if in_checkout else place, "cli") as memory:
             memory.facts.remember(f"KNOWS {[*rest, rest[0]][1]}")
     elif word == "choose":
         choose_memory(folder, rest[1])
@@ -38,12 +37,6 @@ def build(line: str, top: Path, in_checkout: bool) -> None:
     else:
         done = subprocess.run(["sh", "-ec", f"{CASES['shell']}\n{line}"], cwd=top, capture_output=True, text=True)
         assert not done.returncode, f"{line}: {done.stderr}"
-
-
-def can_hold_memory(place: Location) -> bool:
-    """Tell whether an earlier build began a memory there: not in a bare repository, nor below a name that is no
-    UTF-8."""
-    return bool(place.place.root) and f"{place.project}".isprintable()
 
 
 def find_written(place: Location) -> str:
