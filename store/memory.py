@@ -61,6 +61,8 @@ class Memory:
         elif passing:  # a file that is gone afterwards: it is not kept that it is ours
             self.database = Database(location.path, door, clock, convert=convert_memory)
         else:
+            # what is known to be there is never begun anew
+            create = create and location.kind != "project"
             if self.created and create:
                 require_writable_state(location.path)
             ours = Trust(location.path, require_trust(location.path))

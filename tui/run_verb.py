@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,14 @@ from store.base.location import Location
 from store.database.files import free_reserve, refuse_lost_file
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
+from store.text.display import visible
 from store.trust.ownership import ADOPT_ADVICE
 from tui.cli_output import print_notice, print_result_line, print_text, printable, write_utf8
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
+
+# the end of a message's first sentence
+FIRST_END = re.compile(r"\.(?=\s|$)")
 
 
 def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> ExitStatus:
@@ -42,7 +47,10 @@ def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: Parsed
                 _catch_up(memory, cwd, verb.name == "ask" or (verb.name == "search" and not given.keywords))
             elif is_purge_pending(memory.database):
                 _catch_up(memory)
+        before = memory and memory.database.last_step
         outcome = call.run(verb, given)
+        if memory is not None and memory.database.last_step != before:
+            say_where(outcome, memory.location)
         print_outcome(outcome, as_json)
         if outcome.error:
             print_notice(outcome.error)
@@ -94,6 +102,13 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
         if not verb.frees or not free_reserve(place.path):
             raise
     return Memory(place, "cli")
+
+
+def say_where(outcome: Outcome, place: Location) -> None:
+    """Have an outcome that wrote say to which memory, in its first sentence and to scripts."""
+    outcome.message = FIRST_END.sub(f" in {visible(place.where)}.", outcome.message, count=1)
+    data = outcome.data
+    outcome.data = lambda: {**found, "memory": place.as_dict()} if isinstance(found := data(), dict) else found
 
 
 def print_outcome(outcome: Outcome, as_json: bool) -> None:

@@ -45,6 +45,23 @@ class Location:
             return "personal"
         return os.path.basename(self.project or self.path)
 
+    @property
+    def where(self) -> str:
+        """Which memory it is, in words that follow "in": `shop (worktree feat, branch feat)`; as it is in the names of
+        folders."""
+        if self.kind == "personal":
+            return self.reason
+        parts = [
+            f"{name} {value}" for name, value in (("worktree", self.worktree), ("branch", self.branch)) if value
+        ]
+        return f"{self.display_name} ({', '.join(parts)})" if parts else self.display_name
+
+    def as_dict(self) -> dict[str, object]:
+        """Return which memory it is, for scripts and tools."""
+        names = {"name": "display_name", "id": "project_id", "path": "path", "why": "reason"}
+        names |= {"branch": "branch", "worktree": "worktree"}
+        return {key: getattr(self, name) for key, name in names.items()}
+
 
 def checkout_root(folder: str) -> str | None:
     """Return the nearest folder upwards that contains `.git` (a folder, or the file of a worktree or submodule)."""

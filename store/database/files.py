@@ -201,7 +201,8 @@ def _make_private_folder(folder: str) -> None:
     if os.path.isdir(folder) or os.path.lexists(folder):
         return
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        for one in (os.path.dirname(folder), folder):
+            os.makedirs(one, mode=0o700, exist_ok=True)
         # a umask can only remove bits, but a default ACL can add them
         os.chmod(folder, 0o700)
         sync_folder(os.path.dirname(folder))

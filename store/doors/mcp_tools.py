@@ -58,6 +58,7 @@ from store.records.facts import AGE_STATES, age_state_sql
 from store.records.table import require_one_of
 from store.search.lookup import get_record, json_with_links, list_part_ids, records_by_key
 from store.search.query_parser import AGEING_WORDS, query_hints, require_valid_query
+from store.text.fence import make_harmless
 from store.text.sentences import extract_statements
 from store.text.similarity import parse_sentence
 from store.text.words import count_tokens
@@ -796,6 +797,11 @@ class McpSession:
             before = memory.database.last_step
             answer = run(memory, who)
             step = memory.database.last_step if memory.database.last_step != before else None
+            if step is not None:
+                answer = answer._replace(
+                    data={**answer.data, "memory": self._location.as_dict()},
+                    text=f"{answer.text} In {make_harmless(self._location.where)}.",
+                )
         except MemorandaError as error:
             problem = error.code
             answer = _error_answer(error.code, error.message, error.next)

@@ -140,21 +140,20 @@ def _move_backups(database: Database, before: str, folder: str) -> None:
     """Move the backups of a folder to another one, each whole or not at all; what cannot be moved stays, and is found
     there."""
     for name in [name for name in os.listdir(before) if name.endswith(".db") and is_plain_name(name)]:
-        old, new = os.path.join(before, name), os.path.join(folder, name)
-        try:
-            with (
-                open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source,
-                replace_whole_file(new) as target,
-            ):
-                copyfileobj(source, target)
-            register_copy_of(database.path, new)
-            os.unlink(old)
-        except OSError:
-            # no space, or another process moved it meanwhile
-            continue
-        delete_known_memory(old)
+        # no space, or another process moved it meanwhile
+        with suppress(OSError):
+            move_backup(database.path, os.path.join(before, name), os.path.join(folder, name))
     with suppress(OSError):
         os.rmdir(before)
+
+
+def move_backup(memory: str, old: str, new: str) -> None:
+    """Move a backup of the memory at a path, whole or not at all, to another disk too. Raise OSError."""
+    with open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source, replace_whole_file(new) as target:
+        copyfileobj(source, target)
+    register_copy_of(memory, new)
+    os.unlink(old)
+    delete_known_memory(old)
 
 
 # Check an export: its checksums, and that all of it is there after a restore into a scratch store.
@@ -329,7 +328,7 @@ def make_backup(
     stem = os.path.basename(database.path).removesuffix(".db")
     name = f"{stem}-{made_at.replace(':', '')}.db"
     path = os.path.join(folder, name)
-    step = _copy_memory(database, path, False, cancelled)
+    step = copy_memory(database, path, False, cancelled)
     if step is None:
         return None
     sums, digest = backup_checksums(path)
@@ -356,14 +355,16 @@ def save_backup_as(database: Database, path: str, replace: bool = False) -> int:
         raise taken_name_error(path)
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "Name another file.")
-    _copy_memory(database, os.path.abspath(path), replace, never_cancelled)
+    copy_memory(database, os.path.abspath(path), replace)
     note_export(database, path)
     return read_file_size(path) or 0
 
 
-def _copy_memory(database: Database, path: str, replace: bool, cancelled: IsCancelled) -> int | None:
-    """Copy the memory as it is at one moment to `path`, verify the copy, and give it its name; return the newest step
-    in it."""
+def copy_memory(
+    database: Database, path: str, replace: bool = False, cancelled: IsCancelled = never_cancelled
+) -> int | None:
+    """Copy the memory as it is at one moment to `path`, compare the copy row by row, and give it its name; return the
+    newest step in it, None if it was cancelled. Raise StorageError."""
     connection, *_ = open_connection(database.path, create=False)
     try:
         with ScratchFolder(path) as folder, open_snapshot(connection) as source:

@@ -18,6 +18,7 @@ from store.projects.locating import choose_memory, choose_own_memory, locate
 from store.projects.registry import OFF, PERSONAL
 from store.text.display import tilde_path, visible
 from store.upkeep.adoption import examine_ownership
+from store.upkeep.moving import ListedMemory, list_memories, move_memory
 from tui.commands.call import Call, Outcome
 from tui.demo import keep_tour
 from tui.input.arguments import Shown, UsageError, verb
@@ -99,13 +100,18 @@ def add_recent(memory: str) -> None:
 
 def recent_label(memory: str) -> str:
     """Format a memory for display: the project's name, and its folder with ~ for home."""
-    folder = os.path.dirname(memory)
-    if os.path.basename(folder) == ".memoranda":
-        folder = os.path.dirname(folder)
-        name = os.path.basename(folder)
-    else:
-        name, folder = os.path.basename(memory), memory
-    return f"{name}   {tilde_path(folder)}"
+    place = locate(memory, {}, "")
+    return f"{place.display_name}   {tilde_path(place.project or memory)}"
+
+
+def memory_line(one: ListedMemory) -> str:
+    """Return one line on a memory: its name, its size, when it was written last, where it is, what is amiss."""
+    facts = [f"{one.bytes / 1_000_000:.1f} MB", one.written[:16].replace("T", " "), tilde_path(one.path)]
+    if not one.bytes:
+        facts = ["gone", tilde_path(one.path)]
+    if one.folder and not one.folder_is_there:
+        facts.append(f"its folder {tilde_path(one.folder)} is gone")
+    return visible("  ".join((one.name, *facts)))
 
 
 @verb("open", opens="nothing")
@@ -117,7 +123,9 @@ def open_memory(
     with_: Annotated[str | None, Shown("PROJECT", file=True)] = None,
     personal: bool = False,
     off: bool = False,
+    move: bool = False,
     where: bool = False,
+    all: bool = False,
 ) -> Outcome:
     """Open the memory of another project; without a place, list those that were open before.
 
@@ -126,11 +134,13 @@ def open_memory(
     with_: instead: have this folder use that project's memory, named by a folder of it or by its name
     personal: instead: have it use your personal memory
     off: instead: have it use none, and agents neither
+    move: instead: move the memory out of the checkout that it lies in, to your data folder
     where: instead: which memory file is used here, and why
+    all: with --where: list all memories of this installation
     """
-    if bool(place) + new + bool(with_) + personal + off + where > 1:
+    if bool(place) + new + bool(with_) + personal + off + move + where > 1 or (all and not where):
         raise UsageError(
-            "open takes one of PLACE, --new, --with, --personal, --off and --where.",
+            "open takes one of PLACE, --new, --with, --personal, --off, --move and --where.",
             "See `memoranda open --help`.",
         )
     if new:
@@ -142,6 +152,14 @@ def open_memory(
     if with_ or personal or off:
         chosen = choose_memory(call.cwd, with_ or (PERSONAL if personal else OFF))
         return Outcome(f"From now on: {chosen.reason}", lambda: _location_json(chosen), where_lines(chosen))
+    if move:
+        moved = move_memory(call.location)
+        add_recent(moved.path)
+        return Outcome(f"Moved the memory to {moved.path}.", lambda: _location_json(moved))
+    if all:
+        found = list_memories()
+        lines = [memory_line(one) for one in found] or ["This installation has no memory yet."]
+        return Outcome(data=lambda: [one._asdict() for one in found], lines=lines)
     if where:
         used = call.location
         if used.problem is not None:
