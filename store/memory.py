@@ -15,6 +15,7 @@ from store.base.location import Location
 from store.config.configuration import Config, load_config
 from store.conversion import convert_memory
 from store.database.database import Database
+from store.git.checkout import CheckoutPlace
 from store.personal.memory import GlobalFacts, personal_location, require_personal_memory
 from store.projects.locating import locate, note_project
 from store.records.facts import Facts
@@ -68,6 +69,8 @@ class Memory:
             ours = Trust(location.path, require_trust(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours, convert=convert_memory)
             note_project(location)
+        if location.git:
+            self.database.here = CheckoutPlace(location.git, location.place[0], location.worktree, location.folder)
         self._config: Config | None = None
         try:
             if not self.database.read_only and self.database.value(_UNFINISHED_MOVE) is not None:

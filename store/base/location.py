@@ -22,7 +22,7 @@ class Location:
     there is no memory, and opening it raises the `problem`. With `look` it is read-only, whoever owns it: nothing is
     written, and no setting beside it counts. `project_id` is the id under which this installation knows the project,
     `place` its (common git directory, root, folder below that). `branch`, `worktree` and `folder` say where in the
-    project it was asked for.
+    project it was asked for, `git` is the git directory of that checkout.
     """
 
     path: str
@@ -37,6 +37,7 @@ class Location:
     branch: str = field(init=False, default="")
     worktree: str = field(init=False, default="")
     folder: str = field(init=False, default="")
+    git: str = field(init=False, default="")
 
     @property
     def display_name(self) -> str:

@@ -65,9 +65,12 @@ class WordedRecord:
 
 @dataclass(frozen=True, slots=True)
 class CitedRecord(DatedRecord):
-    """A record that is cited by its number, as the kind that its class is named after."""
+    """A record that is cited by its number, as the kind that its class is named after. `branch` is the one on which it
+    was made, empty if that is not known, and `branch_note` says so where it is not the current one."""
 
     id: int
+    branch: str = field(default="", kw_only=True)
+    branch_note: str = field(default="", kw_only=True, compare=False, repr=False)
 
     @property
     def citation(self) -> str:
@@ -479,7 +482,8 @@ def as_json(one: Record | Link | Step | Change | Session) -> dict[str, Any]:
     """
     own = one.own if isinstance(one, GlobalFact) else one
     fields = own._asdict() if isinstance(own, Link | Change | Session) else asdict(own)
-    fields.pop("is_new", None)
+    for name in ("is_new", "branch_note"):
+        fields.pop(name, None)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields
 

@@ -21,6 +21,7 @@ import apsw
 from store.base.clock import Clock, from_ms, to_ms, utc_now
 from store.base.errors import MemorandaError, NotOurs, PastIsReadOnly, StorageError
 from store.base.runtime import read_file_identity
+from store.base.vocabulary import KIND_BY_TABLE, KIND_NUMBERS, pack_key
 from store.database import wal
 from store.database.change_capture import StepHeader, append_step
 from store.database.connection import (
@@ -51,7 +52,17 @@ from store.database.wal import (
     take_recoveries,
     truncate_wal,
 )
+from store.git.checkout import CheckoutPlace
 from store.redaction import REDACTION_MARKER
+
+# whose inserts are noted with the checkout in which they were made
+PLACED_TABLES = ("facts", "decisions", "tasks", "proposals", "iterations", "events", "turns")
+# the checkout in which a record was made, by its key
+MADE_IN_SQL = "made_in JOIN checkouts ON checkouts.id = made_in.checkout"
+_LOST_COMMIT = (
+    f"SELECT 1 FROM {MADE_IN_SQL} JOIN commits ON made_in.key = commits.id * 16 + {KIND_NUMBERS['commit']}"
+    " WHERE branch = ? AND NOT reachable LIMIT 1"
+)
 
 # The order of a long list: only the keys of its rows, packed.
 
@@ -149,6 +160,8 @@ class Database:
         self.last_step: int | None = None
         # the person's own memory, once it is asked for (store/personal/memory.py)
         self.beside: Database | None = None
+        # the checkout in which it is used, of its project
+        self.here: CheckoutPlace | None = None
         # the moment of the past that is shown, in words; empty for now (store/upkeep/as_of.py)
         self.moment = ""
         self.patience = HOOK_BUSY_MS if door == "hook" else DEFAULT_BUSY_MS
@@ -308,6 +321,15 @@ class Database:
             if self.connection.pragma("user_version") > SCHEMA_VERSION:
                 raise newer_file_error(self.path)
             raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
+
+    def branch_note(self, branch: str) -> str:
+        """Return what to say of a record that was made on a branch: nothing if it is the current one, or was merged and
+        removed."""
+        if self.here is None or not branch or branch == self.here.branch:
+            return ""
+        if self.here.has_branch(branch):
+            return f"on {branch}"
+        return f"on {branch}, removed unmerged" if self.value(_LOST_COMMIT, (branch,)) else ""
 
     def data_version(self) -> int:
         """Return a number that changes when another connection has written, here or in the person's own memory."""
@@ -479,7 +501,19 @@ class Transaction:
         names = ", ".join(columns)
         marks = ", ".join("?" * len(columns))
         self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
-        return self._connection.last_insert_rowid()
+        number = self._connection.last_insert_rowid()
+        if table in PLACED_TABLES:
+            self.note_checkout(KIND_BY_TABLE[table], number)
+        return number
+
+    def note_checkout(self, kind: str, number: int) -> None:
+        """Note on which branch, in which worktree and folder a record is made; outside of a checkout nothing."""
+        here = self.database.here
+        place = (here.branch, here.worktree, here.folder) if here is not None else ()
+        if any(place):
+            self.execute("INSERT OR IGNORE INTO checkouts(branch, worktree, folder) VALUES (?, ?, ?)", place)
+            find = "SELECT id FROM checkouts WHERE (branch, worktree, folder) = (?, ?, ?)"
+            self.execute(f"INSERT OR REPLACE INTO made_in VALUES ({pack_key(kind, number)}, ({find}))", place)
 
     def set_meta(self, key: str, value: str) -> None:
         """Store a value in the table `meta`; delete the key if the value is empty."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Identify a memory's file, and the version of the schema that this program makes.
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
-SCHEMA_VERSION = 21
+SCHEMA_VERSION = 22
 
 
 # The functions that the schema's triggers and views call, registered on every connection.
@@ -85,7 +85,15 @@ def _identifier_words(*texts: SQLiteValue) -> str:
 # same to a file that has its rows already. Files from before the first release are converted (`store.conversion`).
 
 SCHEMA_FILE = os.path.join(os.path.dirname(__file__), "schema.sql")
-SCHEMA_STEPS: dict[int, str] = {}
+SCHEMA_STEPS = {
+    22: """CREATE TABLE checkouts(
+  id INTEGER PRIMARY KEY,
+  branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
+  UNIQUE(branch, worktree, folder)
+);
+CREATE TABLE made_in(key INTEGER PRIMARY KEY, checkout INTEGER NOT NULL REFERENCES checkouts(id));
+"""
+}
 """SQL by the version that it leads to, from the one before. A step that was released is never changed."""
 
 
@@ -168,6 +176,7 @@ OPERATIONAL_TABLES = (
     *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use", "model_calls"),
     *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected", "muted"),
     *("synced_files", "synced_lines", "synced_proposals", "evidence_looks", "moves"),
+    *("checkouts", "made_in"),
 )
 # derived, rebuilt from scratch
 DERIVED_TABLES = (
@@ -223,6 +232,7 @@ SCHEMA_DIGESTS = {
     20: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
     # as 20: made at once, and keys of `meta`
     21: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
+    22: "0420643f17062c1f60e7e034b1f3d4fd767906b1a474f78c2605c3f9a0835021",
 }
 # what earlier versions had and this one has not
 _GONE = {

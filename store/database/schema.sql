@@ -601,6 +601,14 @@ CREATE TABLE corpus(
   evergreen INTEGER NOT NULL
 );
 
+-- Where in the project a record was made, its key as in `corpus`.
+CREATE TABLE checkouts(
+  id INTEGER PRIMARY KEY,
+  branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
+  UNIQUE(branch, worktree, folder)
+);
+CREATE TABLE made_in(key INTEGER PRIMARY KEY, checkout INTEGER NOT NULL REFERENCES checkouts(id));
+
 -- The passages of each row of the corpus (store/text/passages.py): characters start to end of its text, from `line` on.
 -- id = the passage's number in its text * 2^40 + the row: the first passage's id is the row's own.
 CREATE TABLE passages(

@@ -45,6 +45,31 @@ class Checkout(NamedTuple):
     mend: str = ""
 
 
+class CheckoutPlace(NamedTuple):
+    """Where in a project's repository somebody works: the git directory of the checkout, the common one, the linked
+    worktree's name and the folder below the root, each empty if there is none."""
+
+    git: str
+    common: str
+    worktree: str = ""
+    folder: str = ""
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out now."""
+        return read_branch(self.git)
+
+    def has_branch(self, name: str) -> bool:
+        """Return whether the repository has a branch, as far as its files tell; True where git alone reads them."""
+        if any(os.path.lexists(os.path.join(self.common, one)) for one in ("reftable", f"refs/heads/{name}")):
+            return True
+        try:
+            with open(os.path.join(self.common, "packed-refs"), "rb") as file:
+                return any(line.rstrip().endswith(f" refs/heads/{name}".encode()) for line in file)
+        except OSError:
+            return False
+
+
 def folders_above(folder: str) -> Iterator[str]:
     """Yield a folder and all above it, the nearest first."""
     while True:
@@ -193,17 +218,21 @@ def _main_checkout(common: str) -> str:
     return _join(common, named) if named else ""
 
 
-def _with_branch(checkout: Checkout) -> Checkout:
-    """Return a checkout with its branch; empty where HEAD is detached, but for a rebase or a bisection, which say of
-    which branch."""
-    head = read_line(os.path.join(checkout.git, "HEAD"))
+def read_branch(git: str) -> str:
+    """Return the branch that is checked out where the git directory is `git`; empty where HEAD is detached, but for a
+    rebase or a bisection, which say of which branch."""
+    head = read_line(os.path.join(git, "HEAD"))
     names = [head.removeprefix("ref:").strip()] if head.startswith("ref:") else []
     if not names:
         files = ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START")
-        names = [read_line(os.path.join(checkout.git, name)).strip() for name in files]
+        names = [read_line(os.path.join(git, name)).strip() for name in files]
     name = next(filter(None, names), "").removeprefix("refs/heads/")
     # in a repository of reftables HEAD is elsewhere, and git alone reads it
-    return checkout._replace(branch="" if name in (".invalid", "detached HEAD") else name)
+    return "" if name in (".invalid", "detached HEAD") else name
+
+
+def _with_branch(checkout: Checkout) -> Checkout:
+    return checkout._replace(branch=read_branch(checkout.git))
 
 
 def _is_git_directory(folder: str, linked: bool = False) -> bool:

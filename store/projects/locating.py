@@ -128,6 +128,8 @@ def location_of(seen: Seen, answer: Answer) -> Location:
     found = Location(answer.path, KINDS[answer.outcome], answer.why, root)
     found.project_id, found.place, found.notes = answer.project, answer.place, list(answer.notes)
     found.branch, found.worktree, found.folder = answer.branch, answer.worktree, answer.folder
+    if seen.checkout is not None and seen.checkout.common == answer.place.common:
+        found.git = seen.checkout.git
     return found
 
 

@@ -151,8 +151,9 @@ def resolve(seen: Seen, bound: str = "") -> Answer:
     if answer.outcome == USE and not os.path.lexists(answer.path) and not list_backup_files(answer.path):
         mend = "Bring it back from a backup, or begin another: memoranda open --new."
         answer = answer._replace(outcome=REFUSE, why=f"the memory is gone from {answer.path}", mend=mend)
-    checkout = seen.checkout
-    if checkout is None or answer.folder:
+    checkout, project = seen.checkout, registry.read_project(answer.project)
+    elsewhere = project is not None and checkout is not None and not project.is_in(checkout.common)
+    if checkout is None or answer.folder or (elsewhere and answer.place.common != checkout.common):
         return answer
     return answer._replace(branch=checkout.branch, worktree=checkout.worktree, folder=seen.folder)
 

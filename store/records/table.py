@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from store.base.citations import Citation, cite
 from store.base.errors import InvalidInput, NotFound
-from store.base.vocabulary import KIND_BY_TABLE
-from store.database.database import Database, Transaction
+from store.base.vocabulary import KIND_BY_TABLE, pack_key
+from store.database.database import MADE_IN_SQL, PLACED_TABLES, Database, Transaction
 
 Kind = TypeVar("Kind")
+_PLACED_KINDS = {*(KIND_BY_TABLE[table] for table in PLACED_TABLES), "commit"}
 MOST_CITED = 10  # records that the reason of a step lists
 
 
@@ -58,18 +59,34 @@ class RecordTable(ABC, Generic[Kind]):
 
     def get_many(self, numbers: Sequence[int]) -> list[Kind]:
         """Return the records of these ids that exist, in this order."""
-        key = self.columns.partition(",")[0]
-        rows = self._rows(f"WHERE {key} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
-        by_id = {row[0]: self._of_row(row) for row in rows}
+        where = f"WHERE {self._id} IN (SELECT value FROM json_each(?))"
+        by_id = dict(self._numbered(where, json.dumps(list(numbers))))
         return [by_id[number] for number in numbers if number in by_id]
 
     def _read(self, where: str, *parameters: object) -> list[Kind]:
         """Return the records that a clause selects."""
-        return [self._of_row(row) for row in self._rows(where, *parameters)]
+        return [record for _, record in self._numbered(where, *parameters)]
 
-    def _rows(self, where: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the rows that a clause selects."""
-        return self._database.rows(f"SELECT {self.columns} FROM {self.source} {where}", parameters)
+    def _numbered(self, where: str, *parameters: object) -> Iterator[tuple[int, Kind]]:
+        """Yield (id, record) of those that a clause selects, with the branch on which each was made."""
+        branch = "''"
+        if self.kind in _PLACED_KINDS:
+            key = f"{self._id} * 16 + {pack_key(self.kind, 0)}"
+            branch = f"(SELECT branch FROM {MADE_IN_SQL} WHERE made_in.key = {key})"
+        sql = f"SELECT {self.columns}, {branch} FROM {self.source} {where}"
+        notes = dict[str, str]()
+        for *row, made_on in self._database.rows(sql, parameters):
+            record = self._of_row(tuple(row))
+            if made_on:
+                if made_on not in notes:
+                    notes[made_on] = self._database.branch_note(made_on)
+                note = notes[made_on]
+                record = replace(record, branch=made_on, branch_note=note)  # type: ignore[type-var]
+            yield row[0], record
+
+    @property
+    def _id(self) -> str:
+        return self.columns.partition(",")[0]
 
     def _ids(self, where: str, *parameters: object) -> list[int]:
         """Return the ids of the records that a clause selects, in its order."""
