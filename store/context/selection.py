@@ -493,8 +493,7 @@ def _fact_piece(one: ConsideredFact, now: str) -> ContextPiece:
         notes.append(f"by {' '.join(fact.origin.split())[:40]}")
     if old in ("aging", "low"):
         notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {format_age(now, fact.last_confirmed_at)}")
-    if doubt := format_evidence_note(fact):
-        notes.append(doubt)
+    notes += [make_harmless(note) for note in (fact.branch_note, format_evidence_note(fact)) if note]
     about = f" ({'; '.join(notes)})" if notes else ""
     return ContextPiece(cited, one.key, f"- [{cited}]{about} ", fact.fact)
 

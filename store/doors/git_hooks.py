@@ -22,7 +22,7 @@ from store.config.configuration import may_capture
 from store.git.process import GitError, run_git
 from store.git.repository import Repository, find_commits_made_here
 from store.memory import Memory
-from store.records.commits import add_commit, find_known_shas, link_implemented
+from store.records.commits import find_known_shas, link_implemented, log_commit
 from store.records.decisions import find_mentioned_decisions, link_mentioned_decisions
 from store.records.workflow import iteration_for_record
 
@@ -77,7 +77,7 @@ def record_commit(
     for info in found:
         with memory.database.write(actor, "git") as write:
             named = None if iteration_id is None else iteration_for_record(write, iteration_id)
-            if not add_commit(write, info, iteration=named):
+            if not log_commit(write, info, named):
                 return False
             if may_capture(memory.config, "decisions"):
                 here = find_commits_made_here(root)

@@ -386,6 +386,8 @@ class RecordDescriber:
             }
         if isinstance(record, Fact | Decision) and record.evidence_state in ("moved", "changed", "gone"):
             found["evidence_state"] = record.evidence_state
+        if note := getattr(record, "branch_note", ""):
+            found["branch"] = make_harmless(note)
         origin = getattr(record, "origin", "")
         if origin and origin not in ("user", GIT_ORIGIN):
             found["by"] = origin
@@ -406,7 +408,9 @@ class RecordDescriber:
         if "score" in more:
             notes += [f"{name} {more[name]:g}" for name in ("score", "similarity") if name in more]
             notes.append(more["level"])
-        notes += [str(fields[name]) for name in ("status", "age", "unconfirmed", "flagged") if name in fields]
+        notes += [
+            str(fields[name]) for name in ("status", "branch", "age", "unconfirmed", "flagged") if name in fields
+        ]
         if isinstance(record, Fact | Decision) and (doubt := format_evidence_note(record)):
             notes.append(doubt)
         if "by" in fields and "unconfirmed" not in fields:

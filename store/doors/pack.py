@@ -20,7 +20,7 @@ from store.base.citations import cite, parse_citation
 from store.base.clock import format_how_long_ago, whole_days_between
 from store.base.errors import MemorandaError
 from store.base.location import Location
-from store.base.models import Decision, Fact, Summary, Task, format_evidence_note
+from store.base.models import CitedRecord, Decision, Fact, Summary, Task, format_evidence_note
 from store.base.vocabulary import RECORD_KEY_MASK, group_by_kind, pack_key, unpack_key
 from store.context.selection import FactCircumstances, find_accepted_ids, judge_fact
 from store.conversations.summaries import Summaries
@@ -324,10 +324,15 @@ def fact_line(memory: Memory, fact: Fact, why: str, kind: str = "fact") -> PackL
     confirmed; one of `kind` global by the citation that it has in a project."""
     cited = cite(kind, fact.id)
     notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
-    notes.append(describe_fact_age(memory.now, fact))
+    notes += [describe_fact_age(memory.now, fact), *_branch_notes(fact)]
     if doubt := format_evidence_note(fact):
         notes.append(doubt)
     return PackLine(cited, pack_key(kind, fact.id), f"- [{cited}] ({'; '.join(notes)}) ", fact.fact, why)
+
+
+def _branch_notes(record: CitedRecord) -> list[str]:
+    """Return the branch on which a record was made, unless it is the current one."""
+    return [make_harmless(shorten(record.branch_note, MAX_NAME))] if record.branch_note else []
 
 
 def describe_fact_age(now: str, fact: Fact) -> str:
@@ -346,7 +351,9 @@ def decision_line(memory: Memory, decision: Decision, why: str) -> PackLine:
     chosen = decision.chosen if decision.chosen != decision.title else ""
     text = ": ".join(filter(None, (decision.title, chosen)))
     text += f" ({decision.rationale})" if decision.rationale else ""
-    start = f"- [{decision.citation}] decided {decision.decided_at[:10]}: "
+    start = (
+        f"- [{decision.citation}] {', '.join((f'decided {decision.decided_at[:10]}', *_branch_notes(decision)))}: "
+    )
     return PackLine(
         decision.citation, pack_key("decision", decision.id), start, text, why, get_unconfirmed_origin(decision)
     )
@@ -354,7 +361,7 @@ def decision_line(memory: Memory, decision: Decision, why: str) -> PackLine:
 
 def task_line(task: Task, why: str, by: str) -> PackLine:
     """Return a task as it is sent, with its state."""
-    start = f"- [{task.citation}] task, {task.status.replace('_', ' ')}: "
+    start = f"- [{task.citation}] {', '.join(('task', task.status.replace('_', ' '), *_branch_notes(task)))}: "
     return PackLine(task.citation, pack_key("task", task.id), start, task.text, why, by)
 
 

@@ -82,7 +82,7 @@ class Commits(RecordTable[Commit]):
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else iteration_for_record(write, iteration_id)
             info = CommitInfo(sha, message, author, at, files_changed, insertions, deletions)
-            new = add_commit(write, info, iteration=named, origin=actor)
+            new = log_commit(write, info, named, actor)
             if decisions:
                 link_implemented(write, sha, decisions)
             return new
@@ -224,6 +224,16 @@ def add_commit(
     )
     write.execute(INSERT_COMMIT, values)
     return bool(write.changed_rows())
+
+
+def log_commit(write: Transaction, info: CommitInfo, iteration: int | None, origin: str = GIT_ORIGIN) -> bool:
+    """Add a commit that is made now, on the branch that is checked out, as `add_commit`."""
+    if not add_commit(write, info, iteration=iteration, origin=origin):
+        return False
+    write.note_checkout(
+        "commit", write.first("SELECT id FROM commits WHERE sha = ?", (Verbatim(info.sha.strip().lower()),))
+    )
+    return True
 
 
 def reserve_commit_ids(write: Transaction, count: int) -> int:

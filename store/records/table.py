@@ -86,7 +86,9 @@ class RecordTable(ABC, Generic[Kind]):
 
     @property
     def _id(self) -> str:
-        return self.columns.partition(",")[0]
+        """The id's column, with its table or that one's alias."""
+        name = self.columns.partition(",")[0]
+        return name if "." in name else f"{self.source.split()[-1]}.{name}"
 
     def _ids(self, where: str, *parameters: object) -> list[int]:
         """Return the ids of the records that a clause selects, in its order."""

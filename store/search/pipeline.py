@@ -316,7 +316,7 @@ class Search:
         asked.iterations += [iteration_id] if iteration_id else []
         answer = self._run_query(asked, max(0, limit), min_score, meaning, start, far, told)
         answer.refused = len(asked.refused)
-        elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
+        elsewhere = asked.branches or asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
         if not elsewhere and set(asked.scopes) <= {GLOBAL_SCOPE} and (not kinds or "fact" in kinds):
             given: dict[str, Any] = {"domain": domain, "status": status, "author": author}
             given |= {"tag": tag, "since": since, "before": before, "typing": typing}
@@ -710,7 +710,9 @@ def _proposal_text(text: str, change: dict[str, Any]) -> str:
 def _has_record_filters(asked: ParsedQuery) -> bool:
     """Return whether a query has a filter that only records have."""
     states = (asked.status, asked.pinned, asked.ageing, asked.work, asked.rests, asked.scopes)
-    return any((*states, asked.iterations, asked.linked, asked.related, asked.code, asked.citation))
+    return any(
+        (*states, asked.branches, asked.iterations, asked.linked, asked.related, asked.code, asked.citation)
+    )
 
 
 def _passes_filters(asked: ParsedQuery, origin: str, created: str, change: str) -> bool:

@@ -24,7 +24,7 @@ from store.base.vocabulary import (
 )
 from store.config.configuration import Config
 from store.database.connection import bind_integers
-from store.database.database import Database
+from store.database.database import MADE_IN_SQL, Database
 from store.database.schema import SUMMARY_TIME_SQL, argument_text
 from store.records.commits import own_author_name, release_moment
 from store.records.facts import AGE_STATES, age_state_sql
@@ -67,7 +67,8 @@ def why_search_denied(session: str, rules: Sequence[str], default: str) -> str:
 
 
 FILTER_NAMES = (
-    *("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),
+    *("kind", "domain", "is", "in", "author", "by", "tag", "branch", "iteration", "since", "before"),
+    *("related", "linked"),
 )
 # → the filter that there is
 SUGGESTED_FILTERS = {"until": "before", "till": "before", "after": "since"}
@@ -111,9 +112,9 @@ def implied_words(text: str) -> list[str]:
 @dataclass(slots=True, eq=False, repr=False)
 class ParsedQuery:
     """A parsed query. `words` are in the order typed; `typing` is set when the last may be unfinished; filters are
-    empty when not given. All of several kinds, domains, tags, authors, iterations (ids) and ageing states must hold;
-    `now` is the time that ages are measured at. `text` is the query without its filters; `related` cites the record
-    whose related records are wanted; `phrases` are the quoted phrases, which must occur word for word (but see
+    empty when not given. All of several kinds, domains, tags, authors, branches, iterations (ids) and ageing states
+    must hold; `now` is the time that ages are measured at. `text` is the query without its filters; `related` cites the
+    record whose related records are wanted; `phrases` are the quoted phrases, which must occur word for word (but see
     `quotes_in_part`); `code` asks for code only, `inbox` for what waits there; `refused` says which
     filters have a value that is not understood, each with what it takes, and `notes` in plain words which parts could
     not be used, these first."""
@@ -132,6 +133,7 @@ class ParsedQuery:
     kinds: list[tuple[str, ...]] = field(init=False, default_factory=list)
     domains: list[str] = field(init=False, default_factory=list)
     scopes: list[str] = field(init=False, default_factory=list)
+    branches: list[str] = field(init=False, default_factory=list)
     iterations: list[int] = field(init=False, default_factory=list)
     since: str = field(init=False, default="")
     before: str = field(init=False, default="")
@@ -232,6 +234,8 @@ def _take_filter(query: ParsedQuery, name: str, value: str, now: str, released: 
             query.refuse_value(name, value, "code, inbox")
     elif name == "tag":
         query.tags.append(value)
+    elif name == "branch":
+        query.branches.append(value)
     elif name in ("author", "by"):
         query.authors.append(value)
     elif name == "iteration":
@@ -429,6 +433,10 @@ class CorpusFilters:
                 (kind, ids) for kind, ids in _linked_ids_sql(cited.kind).items() if "{1}" in ids or not reverts
             ]
             self._restrict_to_ids((kind, ids.format(name, of_type)) for kind, ids in ends)
+        for place, branch in enumerate(asked.branches):
+            name = f"branch{place}"
+            made = f"SELECT key FROM {MADE_IN_SQL} WHERE branch = :{name}"
+            self._add_clause(f"c.id IN ({made})", **{name: branch})
         for place, iteration in enumerate(asked.iterations):
             name = f"iteration{place}"
             parts = [f"c.id = :{name} * 16 + {KIND_NUMBERS['iteration']}"]

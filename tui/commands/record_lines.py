@@ -15,6 +15,7 @@ from tui.render.lines import (
     FACT_BADGES,
     KIND_GLYPHS,
     WARNING_SIGN,
+    branch_mark,
     fact_badge,
     looks_like_order,
     record_time,
@@ -35,12 +36,18 @@ def fact_line(shown: Fact | GlobalFact, now: str) -> str:
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = format_age(now, fact.last_confirmed_at)
     start = f"{glyph} {word:<{BADGE_CELLS}}  {shown.citation:<6}  {fact.domain:<11}  {age:>6}"
-    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt_mark(fact)}{with_warning(fact.fact)}"
+    return f"{start}  {visible(fact.origin):<6}  {mark}{_note(fact)}{doubt_mark(fact)}{with_warning(fact.fact)}"
 
 
 def with_warning(text: str) -> str:
     """Return a text, with a mark where it looks like an instruction to agents."""
     return f"{WARNING_SIGN} {visible(text)}" if is_suspicious(text) else visible(text)
+
+
+def _note(record: Record) -> str:
+    """Return the branch of a record where it is not the current one, as a mark before its text."""
+    mark = branch_mark(record)
+    return f"{mark}: " if mark else ""
 
 
 def doubt_mark(record: Fact | Decision) -> str:
@@ -53,7 +60,8 @@ def entry_line(kind: str, record: Record) -> str:
     """Format an entry of the timeline or a search hit."""
     when = format_local_time(record_time(record)).rjust(17)
     text, extra = summarize_record(record)
-    return f"{KIND_GLYPHS[kind]} {when}  {record.citation:<9}  {with_warning(text)}{f'  {extra}' if extra else ''}"
+    start = f"{KIND_GLYPHS[kind]} {when}  {record.citation:<9}  {_note(record)}"
+    return f"{start}{with_warning(text)}{f'  {extra}' if extra else ''}"
 
 
 def keyed_line(key: int, record: Record) -> str:
@@ -63,8 +71,8 @@ def keyed_line(key: int, record: Record) -> str:
 
 def task_line(task: Task, now: str) -> str:
     """Format a task."""
-    status = task.status.replace("_", " ")
-    return f"{task.citation:<6}  {status:<11}  {format_age(now, task.updated_at):>6}  {with_warning(task.text)}"
+    start = f"{task.citation:<6}  {task.status.replace('_', ' '):<11}  {format_age(now, task.updated_at):>6}"
+    return f"{start}  {_note(task)}{with_warning(task.text)}"
 
 
 def proposal_line(found: Proposal, now: str) -> str:

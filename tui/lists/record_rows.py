@@ -34,6 +34,7 @@ from tui.render.lines import (
     TASK_GLYPHS,
     WARNING_SIGN,
     StyledLine,
+    branch_mark,
     fact_badge,
     looks_like_order,
     record_time,
@@ -236,9 +237,11 @@ def doubt_badge(record: models.Record) -> tuple[str, str] | None:
 
 
 def _warnings(record: models.Record, text: str) -> RowLine:
-    """Return what stands before the note of a record: that its text looks like an order, and what is doubtful."""
-    doubt = doubt_badge(record)
-    return [*([(f"{WARNING_SIGN} ", "warning")] if is_suspicious(text) else []), *([doubt] if doubt else [])]
+    """Return what stands before the note of a record: that its text looks like an order, what is doubtful, and the
+    branch on which it was made where that is another than the current one."""
+    doubt, branch = doubt_badge(record), branch_mark(record)
+    warned: RowLine = [(f"{WARNING_SIGN} ", "warning")] if is_suspicious(text) else []
+    return [*warned, *([doubt] if doubt else []), *([(f"{branch} ", "accent")] if branch else [])]
 
 
 def join_note(*parts: str) -> str:

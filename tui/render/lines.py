@@ -16,6 +16,7 @@ from store.base.clock import format_how_long_ago, format_local_time
 from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
 from store.records.facts import age_state
 from store.records.table import LoggedRedaction
+from store.text.display import shorten
 from store.text.fence import is_suspicious
 
 # The glyph and the label of every state and kind, the same in all views.
@@ -173,7 +174,9 @@ UUID_LENGTH = 36
 
 def heading_of_record(kind: str, record: models.Record, *words: str) -> StyledLine:
     """Return the first line of a description: the citation, the kind and further words."""
-    extra = "".join(f" · {word}" for word in words if word)
+    branch = getattr(record, "branch", "")
+    made_on = branch_mark(record) or (f"on {shorten(branch, BRANCH_CELLS)}" if branch else "")
+    extra = "".join(f" · {word}" for word in (*words, made_on) if word)
     return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
 
 
@@ -259,6 +262,8 @@ def add_cuts(data: Callable[[], object], cuts: Sequence[LoggedRedaction]) -> Cal
 # Summarise a record in one line: its time and its text.
 
 
+# cells of the branch of a record
+BRANCH_CELLS = 40
 # the first that a record has
 TIME_FIELDS = ("created_at", "decided_at", "committed_at", "started_at", "at")
 
@@ -293,6 +298,11 @@ SUMMARIES: dict[type[Any], Callable[[Any], tuple[str, str]]] = {
     models.Proposal: lambda one: (one.text, f"{one.kind} {one.state}"),
     models.Checkpoint: lambda one: (f"checkpoint “{one.title}”", one.reason if one.is_automatic else ""),
 }
+
+
+def branch_mark(record: models.Record) -> str:
+    """Return the branch on which a record was made, in words; empty where it is the current one, or not known."""
+    return shorten(getattr(record, "branch_note", ""), BRANCH_CELLS)
 
 
 def summarize_record(record: models.Record) -> tuple[str, str]:
