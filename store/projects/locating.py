@@ -178,7 +178,7 @@ def note_project(location: Location) -> None:
     if known.path != location.path:
         # moved with its checkout
         with suppress(OSError):
-            os.rename(backup_folder(known.path), backup_folder(location.path))
+            os.renames(backup_folder(known.path), backup_folder(location.path))
     places = tuple(dict.fromkeys((*known.places, place)))
     registry.save_project(known._replace(path=location.path, places=places))
     if not place.common:

@@ -16,8 +16,8 @@ from store.base.location import (
     MEMORANDA_FOLDER,
     Location,
     backup_folder,
+    is_personal_memory,
     memory_folder_name,
-    personal_memory_path,
     projects_folder,
 )
 from store.base.state_files import list_known_memories, replace_whole_file, state_folder_error
@@ -47,10 +47,10 @@ class ListedMemory(NamedTuple):
 def list_memories() -> list[ListedMemory]:
     """List the memories of this installation, those of projects first, by name; not their backups."""
     found = {one.path: (one.name, one.folder or _last_folder(one)) for one in registry.list_projects()}
-    found.setdefault(personal_memory_path(), ("personal", ""))
     for known in list_known_memories():
         if os.path.basename(os.path.dirname(known.path)) != BACKUPS_FOLDER and os.path.lexists(known.path):
-            found.setdefault(known.path, (os.path.basename(known.path), ""))
+            name = "personal" if is_personal_memory(known.path) else os.path.basename(known.path)
+            found.setdefault(known.path, (name, ""))
     return [
         _describe(name, path, folder) for path, (name, folder) in sorted(found.items(), key=lambda one: one[1])
     ]

@@ -14,6 +14,7 @@ from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import repositories
+from support.ours import in_checkout
 from support.tables import each
 
 from store.base.errors import InvalidInput, StorageError
@@ -79,7 +80,7 @@ def test_a_projects_file_is_beside_its_memory_and_no_other(tmp_path: Path) -> No
     """Never in the checkout itself; and a memory that lies elsewhere, or is personal, has none."""
     repositories.create(tmp_path / "project")
     here = locate(None, {}, str(tmp_path / "project"))
-    assert project_settings_path(here) == str(tmp_path / "project" / ".memoranda" / "config.toml")
+    assert project_settings_path(here) == str(Path(here.path).with_name("config.toml"))
     assert project_settings_path(locate(str(tmp_path / "any.db"), {}, "/")) is None
     assert project_settings_path(Location(str(tmp_path / ".memoranda" / "memory.db"), "personal", "")) is None
     write(str(tmp_path / "project" / "config.toml"), 'theme = "stranger"')
@@ -215,7 +216,8 @@ def test_a_file_that_came_with_a_checkout_is_not_believed(place: Location, tmp_p
     repositories.git(tmp_path / "theirs", "add", "--force", ".")
     repositories.git(tmp_path / "theirs", "commit", "-m", "settings for everybody")
     subprocess.run(["git", "clone", "-q", "theirs", "mine"], cwd=tmp_path, umask=0o022, check=True)
-    config = load_config(locate(None, {}, str(tmp_path / "mine")))
+    assert load_config(locate(None, {}, str(tmp_path / "mine"))).problems == []
+    config = load_config(in_checkout(locate(None, {}, str(tmp_path / "mine"))))
     assert (config["enabled"], config["retention_days"]) == (True, 365)
     assert len(config.problems) == 1 and "chmod 600" in config.problems[0]
     with pytest.raises(StorageError, match="chmod 600"):  # to write it would make it ours, with their lines in it
