@@ -139,10 +139,13 @@ def tidy_backups(database: Database) -> None:
 def _move_backups(database: Database, before: str, folder: str) -> None:
     """Move the backups of a folder to another one, each whole or not at all; what cannot be moved stays, and is found
     there."""
-    for name in [name for name in os.listdir(before) if name.endswith(".db") and is_plain_name(name)]:
+    # another memory may lie beside it, with backups of its own
+    for path in list_backup_files(database.path):
+        if os.path.dirname(path) != before:
+            continue
         # no space, or another process moved it meanwhile
         with suppress(OSError):
-            move_backup(database.path, os.path.join(before, name), os.path.join(folder, name))
+            move_backup(database.path, path, os.path.join(folder, os.path.basename(path)))
     with suppress(OSError):
         os.rmdir(before)
 
@@ -151,6 +154,8 @@ def move_backup(memory: str, old: str, new: str) -> None:
     """Move a backup of the memory at a path, whole or not at all, to another disk too. Raise OSError."""
     with open(os.open(old, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source, replace_whole_file(new) as target:
         copyfileobj(source, target)
+        made = os.fstat(source.fileno())
+    os.utime(new, ns=(made.st_atime_ns, made.st_mtime_ns))
     register_copy_of(memory, new)
     os.unlink(old)
     delete_known_memory(old)

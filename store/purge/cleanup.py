@@ -12,14 +12,14 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import chain
 from typing import NamedTuple
 
 import apsw
 
 from store.base.errors import Busy, DiskFull, MemorandaError, StorageError
-from store.base.location import backup_folder
+from store.base.location import BACKUPS_FOLDER, backup_folder
 from store.conversations.hook_spool import drop_matching_lines, read_spool_lines
 from store.conversion import convert_memory
 from store.database.database import Database, Transaction
@@ -58,15 +58,14 @@ def list_own_backups(database: Database) -> list[str]:
 
 
 def _list_backups(database: Database) -> list[tuple[str, bool | None]]:
-    """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups."""
-    folder = backup_folder(database.path)
-    birth = database.get_meta("created_at")
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".db"))
-    except OSError:
-        return []
+    """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups, and in the one
+    beside the memory, where something may be left."""
+    birth, paths = database.get_meta("created_at"), list[str]()
+    for folder in {backup_folder(database.path), os.path.join(os.path.dirname(database.path), BACKUPS_FOLDER)}:
+        with suppress(OSError):
+            paths += [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".db")]
     found: list[tuple[str, bool | None]] = []
-    for path in (os.path.join(folder, name) for name in names):
+    for path in sorted(paths):
         try:
             found.append((path, _read_birth(path) == birth))
         except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, apsw.CantOpenError):

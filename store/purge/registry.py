@@ -77,6 +77,8 @@ TEXT_TABLES = {
         "status started_at completed_at",
     ),
     "commits": _make_table(RECORD_TABLE, "message author", "origin", "sha committed_at"),
+    "checkouts": _make_table(RECORD_TABLE, "", "branch worktree folder"),
+    "made_in": _make_table(WORDLESS_TABLE),
     "events": _make_table(RECORD_TABLE, "event_type phase payload", "origin", "created_at"),
     "turns": _make_table(RECORD_TABLE, "session speaker text", "origin", "role at"),
     "summaries": _make_table(

@@ -23,7 +23,7 @@ class RecordTable(ABC, Generic[Kind]):
     """The records of one kind in one memory. `columns` of the table `source` are what `_of_row` makes a record of, the
     first of them its id; `absence` says that there is no such record, with its citation, and what to do."""
 
-    kind: ClassVar[str]
+    kind: ClassVar[str] = ""
     source: ClassVar[str]
     columns: ClassVar[str]
     absence: ClassVar[tuple[str, str]]

@@ -15,6 +15,7 @@ from support.ours import ours
 from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
+from store.base.location import backup_folder
 from store.conversations.turns import NewTurn
 from store.database import change_capture
 from store.database.database import Database
@@ -513,8 +514,8 @@ def make_copy(memory: Memory, folder: Path) -> str:
 def test_backups_are_rewritten(memory: Memory, folder: Path):
     """Ours, beside the memory: without the text, with all the rest, as old as they were; also after a kill, when only
     tombstones tell what was purged."""
-    backups = folder / "backups"
-    backups.mkdir()
+    backups = Path(backup_folder(memory.database.path))
+    backups.mkdir(parents=True)
     memory.facts.remember("the team is five")
     memory.facts.remember(TEXT)
     memory.facts.remember(f"he said {TEXT}")
@@ -526,7 +527,7 @@ def test_backups_are_rewritten(memory: Memory, folder: Path):
     done = all_places(memory, ("fact", 2))
     assert (done.finished.rewritten, done.finished.removed) == (("1.db", "2.db"), ())
     assert done.finished.unread == ("3.db",)
-    assert traces(folder, TEXT, "zebrafish") == []
+    assert traces(folder, TEXT, "zebrafish") == traces(backups, TEXT, "zebrafish") == []
     assert (backups / "1.db").stat().st_mtime_ns == old
     ours(backups / "1.db")
     with Memory.open(str(backups / "1.db")) as backup:

@@ -10,6 +10,7 @@ from support.traces import traces
 
 from store.base import state_files as installation
 from store.base.errors import InvalidInput
+from store.base.location import backup_folder
 from store.conversations.turns import NewTurn
 from store.database import tombstones as purged_words
 from store.database.database import Database
@@ -212,18 +213,19 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
 def test_a_backup_is_rewritten_if_it_holds_it(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch, when: str):
     """Each kind of holding in a backup of its own, another's among them, finished by the process that knows the words
     and by one that knows only their digests: none goes, none is changed that holds nothing, and nothing is left."""
-    (folder / "backups").mkdir()
+    backups = Path(backup_folder(memory.database.path))
+    backups.mkdir(parents=True)
     kept: dict[str, bytes] = {}
     for name, act in HOLDINGS.items():
         start = str(memory.history.steps()[0].seq) if memory.history.steps() else ""
         act(memory)
-        shutil.move(copied(memory), folder / "backups" / f"{name}.db")
+        shutil.move(copied(memory), backups / f"{name}.db")
         for table in ("facts", "turns", "tasks", "queries", "checkpoints", "history_row", "sessions"):
             with memory.database.write("user", "test") as write:  # as if it had never been, for the next backup
                 write.stop_recording()
                 write.execute(f"DELETE FROM {table}")
         assert start is not None
-        kept[name] = (folder / "backups" / f"{name}.db").read_bytes()
+        kept[name] = (backups / f"{name}.db").read_bytes()
     memory.facts.remember(TEXT)
     real = Database.checkpoint_wal
     if when == "later":
@@ -238,10 +240,11 @@ def test_a_backup_is_rewritten_if_it_holds_it(memory: Memory, folder: Path, monk
     else:
         memory.purge.run_plan(plan)
     assert not is_purge_pending(memory.database)
-    changed = {name for name in kept if (folder / "backups" / f"{name}.db").read_bytes() != kept[name]}
+    changed = {name for name in kept if (backups / f"{name}.db").read_bytes() != kept[name]}
     assert changed == set(HOLDINGS) - {"nothing", "alike"}
-    assert traces(folder, TEXT) == [] and sorted(path.stem for path in (folder / "backups").iterdir()) == sorted(kept)
-    assert {name for name, _ in traces(folder, "Zarahemla")} == {"alike.db"}
+    assert traces(folder, TEXT) == traces(backups, TEXT) == []
+    assert sorted(path.stem for path in backups.iterdir()) == sorted(kept)
+    assert {name for name, _ in traces(backups, "Zarahemla")} == {"alike.db"}
 
 
 # by age --------------------------------------------------------------------------------------------------------------

@@ -349,7 +349,7 @@ def test_no_memory_is_made_where_nobody_could_tell_later_whose_it_is(nowhere: Pa
     folder.mkdir()
     path = folder / ".memoranda" / "memory.db"
     with pytest.raises(StorageError, match=r"is not made: .* cannot be written") as error:
-        Memory(Location(str(path), "project", "repository"), "cli")
+        Memory(Location(str(path), "new-project", "repository"), "cli")
     assert "XDG_STATE_HOME" in error.value.next and list(folder.iterdir()) == []
 
 

@@ -150,10 +150,10 @@ def test_permissions(path):
     found = {one.subject: one for one in look(path)}
     assert found["private"].state == NOTE and path in found["private"].says
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-    os.mkdir(os.path.join(folder, "backups"), 0o755)
+    os.mkdir(os.path.join(folder, "logs"), 0o755)
     found = wrong(path)
-    assert "backups" in found["private"].says and "chmod go=" in found["private"].next
-    os.chmod(os.path.join(folder, "backups"), 0o700)
+    assert "logs" in found["private"].says and "chmod go=" in found["private"].next
+    os.chmod(os.path.join(folder, "logs"), 0o700)
     os.symlink("/etc/passwd", os.path.join(folder, "notes.db"))
     assert "Not a plain file of yours" in wrong(path)["private"].says
 

@@ -77,7 +77,8 @@ def test_all_memories_are_listed_with_folders_that_are_gone(shop: Path, tmp_path
     shutil.rmtree(tmp_path / "gone")
     Memory(Location(str(tmp_path / "named.db"), "option", ""), "cli").close()
     said = {one.name: (one.bytes > 0, bool(one.written), one.folder_is_there) for one in list_memories()}
-    assert said == {"gone": (True, True, False), "shop": (True, True, True), "named.db": (True, True, False)}
+    here = {"gone": (True, True, False), "shop": (True, True, True), "named.db": (True, True, False)}
+    assert said.items() >= here.items()
 
 
 def test_a_memory_whose_file_is_gone_is_never_begun_anew(shop: Path) -> None:

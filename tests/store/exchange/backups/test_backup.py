@@ -16,6 +16,7 @@ from support.children import begun
 from support.writing import files_limited_to, writing
 
 from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
+from store.base.location import backup_folder
 from store.conversations.turns import NewTurn
 from store.database.database import Lease
 from store.database.schema import RECORDED_TABLES, register_functions
@@ -53,7 +54,7 @@ def hurt(path: str, seed: int) -> None:
 
 
 def folder(memory: Memory) -> Path:
-    return Path(backups.backup_folder(memory.database))
+    return Path(backup_folder(memory.database.path))
 
 
 def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
@@ -80,7 +81,7 @@ def test_it_is_private_and_alone(full):
     assert os.listdir(folder(full)) == [found.name]
     assert stat.S_IMODE(os.stat(found.path).st_mode) == 0o600
     assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700
-    assert folder(full).parent == Path(full.location.path).parent
+    assert Path(full.location.path).parent not in folder(full).parents, "it goes with no checkout"
     folder(full).chmod(0o755)
     made(full)
     assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700, "private again"
@@ -413,6 +414,7 @@ def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "old.scratch").mkdir(parents=True)
     (elsewhere / "thesis.db").write_text("two years of work")
+    folder(full).parent.mkdir(parents=True)
     folder(full).symlink_to(elsewhere)
     listed(full, "thesis.db")
     for act in (lambda: backups.expire_backups(full.database), lambda: backups.make_backup(full.database)):
