@@ -206,8 +206,8 @@ def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for title in ("Add a verb", "Add a tool"):
         text = section(CONTRIBUTING, title)
-        row, function = re.findall(r"^   ```python\n(.*?)^   ```", text, re.DOTALL | re.MULTILINE)
-        table, path = re.findall(r"`([A-Z_]+)` in `([\w/]+\.py)`", text)[0]
+        row, function = re.findall(r"^   ```\w+\n(.*?)^   ```", text, re.DOTALL | re.MULTILINE)
+        table, path = re.findall(r"(?:`([A-Z_]+)` in|end of) `([\w/]+\.\w+)`", text)[0]
         _add_row(tmp_path / path, table, row.strip())
         module = tmp_path / re.findall(r"Write .*? in `([\w/]+\.py)`", text)[0]
         for entry, name in re.findall(r"`(\".*?,)`[^`]* `([A-Z_]+)`", text):
@@ -232,9 +232,11 @@ def test_the_recipes_add_a_verb_and_a_tool(tmp_path: Path):
 
 
 def _add_row(path: Path, table: str, row: str) -> None:
-    """Add a row at the end of a tuple or a dictionary at the top of a module."""
+    """Add a row at the end of a tuple or a dictionary at the top of a module; without one, of a file of JSON."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    begin = next(place for place, line in enumerate(lines) if re.match(rf"{table}\b.*[({{](  #.*)?$", line))
+    if not table:
+        lines[-2] += ","
+    begin = next(place for place, line in enumerate(lines) if re.match(rf"{table}\b.*[({{](  #.*)?$|{{$", line))
     end = next(place for place in range(begin, len(lines)) if lines[place] in (")", "}"))
     lines.insert(end, f"    {row}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -149,7 +149,7 @@ def read_state(name: str) -> str:
         status = os.fstat(handle)
         if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
             return _state_in_process.get(name, "")
-        return os.read(handle, MAX_STATE_BYTES).decode("utf-8", "surrogateescape")
+        return os.read(handle, min(status.st_size, MAX_STATE_BYTES)).decode("utf-8", "surrogateescape")
     except OSError:
         return _state_in_process.get(name, "")
     finally:

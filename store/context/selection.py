@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from store.base.models import Fact, GlobalFact, Turn, format_evidence_note
 from store.base.vocabulary import PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database
 from store.database.tombstones import normal_form
-from store.history.compression import every_row_view
+from store.history.history import find_approved_ids
 from store.personal.memory import GLOBAL_SCOPE, find_personal_memory
 from store.records.facts import Facts, fact_age_state
 from store.records.mutes import Mutes
@@ -41,10 +40,6 @@ class AuthoredFact(Protocol):
 
 # what the person said in a conversation, and what they imported
 TALK_ORIGIN, IMPORT_ORIGIN = "talk:", "import:"
-# begins the reason of a step that accepted an agent's text, since it quoted the person
-BELIEVE_VERB = "believe"
-# the changes by which a person approves a fact
-APPROVING_VERBS = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
 def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Collection[int]:
@@ -57,21 +52,8 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
         or fact.origin.startswith(IMPORT_ORIGIN)
         or (fact.origin.startswith(TALK_ORIGIN) and fact.source == "explicit")
     }
-    rest = [f"[{fact.id}]" for fact in facts if fact.id not in yes]
-    if rest:
-        verbs = " OR ".join(f"h.reason LIKE '{verb}%'" for verb in APPROVING_VERBS)
-        rows = database.column(
-            f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row_view(database)} AS r"
-            " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK_ORIGIN}%' AND r.op = 'UPDATE')) AND ({verbs})"
-            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE_VERB}%')"
-            " AND h.undone_by IS NULL AND h.undoes IS NULL"
-            # superseding a fact rejects it, though it may have been restored since
-            " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
-            (json.dumps(rest), PERSON_ORIGIN),
-        )
-        yes |= {json.loads(key)[0] for key in rows}
-    return yes
+    rest = [fact.id for fact in facts if fact.id not in yes]
+    return yes | find_approved_ids(database, "facts", rest) if rest else yes
 
 
 # Limits in tokens, counted by `store/text/words.py`, and how a part is filled up to its limit.

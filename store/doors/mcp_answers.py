@@ -29,7 +29,13 @@ from store.context.selection import find_accepted_ids
 from store.database.database import Database
 from store.doors.mcp_protocol import CLIENT_INFO_KEY
 from store.doors.pack import describe_fact_age
-from store.doors.trust import MCP_ORIGIN, agent_of, clean_client_name, find_worked_on, get_unconfirmed_origin
+from store.doors.trust import (
+    MCP_ORIGIN,
+    agent_of,
+    clean_client_name,
+    get_unconfirmed_origin,
+    unconfirmed_task_origins,
+)
 from store.memory import Memory
 from store.records.commits import GIT_ORIGIN
 from store.records.facts import fact_age_state
@@ -320,9 +326,7 @@ class RecordDescriber:
                 own = self._memory.require_personal().database
                 by = "" if fact.id in find_accepted_ids(own, [fact]) else fact.origin
             case Task():
-                by = get_unconfirmed_origin(record)
-                if by and record.id in find_worked_on(self._memory.database, [record]):
-                    by = ""
+                by = unconfirmed_task_origins(self._memory.database, [record])[record.citation]
             case Decision():
                 by = get_unconfirmed_origin(record)
             case Commit():

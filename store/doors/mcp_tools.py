@@ -20,7 +20,7 @@ from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
 from store.base.runtime import is_part_disabled, read_file_identity, read_file_stamp
 from store.base.vocabulary import DOMAINS, FILE_ORIGIN, PERSON_ORIGIN, SCOPES
 from store.config.configuration import may_capture, project_settings_path, user_settings_path
-from store.context.selection import BELIEVE_VERB, find_accepted_ids
+from store.context.selection import find_accepted_ids
 from store.database.tombstones import normal_form
 from store.doors.agent_log import note_agent_call, note_agent_session
 from store.doors.git_hooks import record_commit
@@ -50,6 +50,7 @@ from store.doors.trust import (
 )
 from store.embedding.vectors import Vectors
 from store.git.process import GitError, run_git
+from store.history.history import BELIEVE_VERB
 from store.learning.rules import is_settled_statement
 from store.memory import Memory
 from store.personal.memory import find_personal_memory

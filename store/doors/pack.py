@@ -26,7 +26,7 @@ from store.context.selection import FactCircumstances, find_accepted_ids, judge_
 from store.conversations.summaries import Summaries
 from store.database.database import Database
 from store.doors.agent_log import Pack, PackLine, find_sent_keys, log_injection
-from store.doors.trust import agent_of, find_worked_on, get_unconfirmed_origin, why_read_denied
+from store.doors.trust import agent_of, get_unconfirmed_origin, unconfirmed_task_origins, why_read_denied
 from store.librarian.answer import find_question_names
 from store.librarian.librarian import Librarian
 from store.memory import Memory
@@ -445,10 +445,8 @@ def _open_task_lines(memory: Memory, client: str) -> list[PackLine]:
 def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
     """Return tasks as they are sent, each with who wrote it where no person confirmed it."""
     tasks = memory.tasks.get_many(numbers)
-    yes = find_worked_on(memory.database, tasks) if any(map(get_unconfirmed_origin, tasks)) else set[int]()
-    return [
-        task_line(task, "an open task", "" if task.id in yes else get_unconfirmed_origin(task)) for task in tasks
-    ]
+    by = unconfirmed_task_origins(memory.database, tasks)
+    return [task_line(task, "an open task", by[task.citation]) for task in tasks]
 
 
 def _last_session_lines(memory: Memory, client: str, session: str) -> list[PackLine]:
@@ -575,9 +573,8 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
     lines: list[PackLine] = []
     decisions = memory.decisions.get_many([int(parse_citation(one["citation"]).target) for one in held.decisions])
     tasks = memory.tasks.get_many([int(parse_citation(one["citation"]).target) for one in held.tasks])
-    yes = find_worked_on(memory.database, tasks)
     by = {one.citation: get_unconfirmed_origin(one) for one in decisions}
-    by |= {one.citation: "" if one.id in yes else get_unconfirmed_origin(one) for one in tasks}
+    by |= unconfirmed_task_origins(memory.database, tasks)
     for task in held.tasks:
         state = task["status"].replace("_", " ")
         lines.append(_checkpoint_line(task["citation"], f"task, {state}", task["text"], found.notes, by))

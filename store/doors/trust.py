@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
+from collections.abc import Sequence
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
@@ -14,7 +14,7 @@ from store.base.vocabulary import FILE_ORIGIN, PERSON_ORIGIN
 from store.config.configuration import Config
 from store.config.settings import TRUST_POLICIES, TRUST_PREFIX
 from store.database.database import Database
-from store.history.compression import every_row_view
+from store.history.history import find_approved_ids
 from store.search.query_parser import why_search_denied
 
 # Pause all doors of one memory for a while: nothing is sent to an agent, and nothing is taken from one.
@@ -106,19 +106,16 @@ def why_read_denied(config: Config, client: str, session: str) -> str:
 
 def get_unconfirmed_origin(record: Decision | Task) -> str:
     """Return the origin of a decision or task that no person said or confirmed; empty for any other. For tasks see
-    also `find_worked_on`."""
+    `unconfirmed_task_origins`."""
     origin = record.origin
     if origin == PERSON_ORIGIN or origin.startswith(_PERSON_ORIGINS) or getattr(record, "confirmed_at", None):
         return ""
     return origin
 
 
-def find_worked_on(database: Database, tasks: list[Task]) -> set[int]:
-    """Return the ids of the tasks that a person started, changed or finished, which confirms them."""
-    rows = database.column(
-        f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row_view(database)} AS r"
-        " ON r.tbl = 'tasks' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-        " WHERE h.actor = ? AND h.undone_by IS NULL AND h.undoes IS NULL",
-        (json.dumps([f"[{task.id}]" for task in tasks]), PERSON_ORIGIN),
-    )
-    return {json.loads(key)[0] for key in rows}
+def unconfirmed_task_origins(database: Database, tasks: Sequence[Task]) -> dict[str, str]:
+    """Return citation → `get_unconfirmed_origin` of each task; empty for one that a person started, changed or
+    finished, which confirms it."""
+    by = {task.id: get_unconfirmed_origin(task) for task in tasks}
+    confirmed = find_approved_ids(database, "tasks", [number for number, origin in by.items() if origin])
+    return {task.citation: "" if task.id in confirmed else by[task.id] for task in tasks}

@@ -13,6 +13,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -22,13 +23,23 @@ from typing import Any, BinaryIO
 
 import apsw
 
-from store.base.errors import BrokenDocument, MemorandaError, NewerFile, NotFound, StorageError, UnsafeFile
+from store.base.errors import (
+    BrokenDocument,
+    MemorandaError,
+    NewerFile,
+    NotFound,
+    NotOurs,
+    StorageError,
+    UnsafeFile,
+)
+from store.base.state_files import is_own_signature
 from store.database.connection import guard_connection
 from store.database.files import SQLITE_HEADER
 from store.database.schema import APPLICATION_ID, SCHEMA_VERSION
 from store.database.values import clean_json, clean_text, dump_compact_json
 from store.exchange.export_schema import (
     EXPORT_FORMAT,
+    EXPORT_SEAL,
     EXPORT_TABLES,
     EXPORT_VERSION,
     MOMENT_PATTERN,
@@ -39,6 +50,7 @@ from store.exchange.export_schema import (
 from store.exchange.exporter import MARKDOWN_TITLE, open_snapshot
 from store.records.facts import text_hash
 from store.redaction.redactor import count_markers
+from store.trust.ownership import Trust, require_trust
 
 Pairs = list[tuple[str, Any]]
 
@@ -88,6 +100,8 @@ class ImportSource:
         self.path = path
         self.schema = 0
         self.sequence: dict[str, int] = {}
+        self.own = False
+        """Whether this installation wrote it, and nobody changed it since."""
 
     def broken_document(self, says: str) -> BrokenDocument:
         """Return the error that says why this file cannot be imported."""
@@ -245,6 +259,8 @@ class ExportDocument(ImportSource):
             raise self.broken_document("a table is missing")
         if tail.get("checksum") != whole.hexdigest():
             raise self.broken_document("its checksum is another, so it was changed since it was written")
+        with suppress(StorageError):
+            self.own = is_own_signature(EXPORT_SEAL + whole.digest(), str(tail.get("seal")))
 
     def _decode_line(self, line: bytes) -> str:
         """Decode a line, without spaces around it. Raise BrokenDocument."""
@@ -319,6 +335,9 @@ class MemoryFile(ImportSource):
             guard_connection(connection)
             if connection.pragma("application_id") != APPLICATION_ID:
                 raise self.broken_document("it is a database of another program")
+            with suppress(NotOurs):
+                Trust(self.path, require_trust(self.path)).admit(connection)
+                self.own = True
             self.schema = connection.pragma("user_version")
             if self.schema > SCHEMA_VERSION:
                 raise newer_export_error(self.name)

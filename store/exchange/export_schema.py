@@ -20,6 +20,7 @@ from store.database.database import Database
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
 
 EXPORT_FORMAT = "memoranda-export"
+EXPORT_SEAL = b"export\0"  # before the checksum that an installation signs
 EXPORT_VERSION = 2
 """1 had no checksums, and a space after each colon."""
 EXPORT_TABLES = (*RECORDED_TABLES, *JOURNAL_TABLES)
@@ -50,6 +51,7 @@ TEXT_PATTERNS = {
     ("history_row", "tbl"): "[a-z_]+",
     ("history", "door"): "[a-z]+",
 }
+COLUMN_DEPTH = 7  # of a column in the published description
 _CHECK_CONSTRAINT = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 
@@ -136,6 +138,7 @@ def export_json_schema(connection: apsw.Connection, schema: int) -> dict[str, An
             },
             "checksums": _object_schema(dict.fromkeys(EXPORT_TABLES, checksum)),
             "checksum": checksum,
+            "seal": {"description": "By which the installation that wrote it knows it as its own", **checksum},
         },
         "required": ["format", "version", "schema", "tables", "sequence", "checksums", "checksum"],
         "additionalProperties": False,
@@ -174,7 +177,14 @@ def main() -> None:
         described = export_json_schema(database.connection, SCHEMA_VERSION)
         database.close()
     with open(os.path.join(os.path.dirname(__file__), "export.schema.json"), "w", encoding="utf-8") as file:
-        file.write(json.dumps(described, indent=1) + "\n")
+        file.write(_format_schema(described, COLUMN_DEPTH) + "\n")
+
+
+def _format_schema(value: Any, depth: int) -> str:
+    """Return JSON with a line for each name, down to a depth: those of the columns are the last."""
+    if not depth or not isinstance(value, dict):
+        return json.dumps(value)
+    return "{\n" + ",\n".join(f'"{name}": {_format_schema(one, depth - 1)}' for name, one in value.items()) + "\n}"
 
 
 if __name__ == "__main__":

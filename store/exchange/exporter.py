@@ -26,6 +26,7 @@ from store.base.citations import cite
 from store.base.clock import format_local_time
 from store.base.errors import Conflict, MemorandaError, StorageError
 from store.base.models import commit_subject_lines
+from store.base.state_files import sign_bytes
 from store.base.vocabulary import DOMAINS, EXPORT_FORMS, PERSON_ORIGIN
 from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
@@ -33,6 +34,7 @@ from store.database.files import sync_folder
 from store.database.schema import PACKED_TABLES, SCHEMA_VERSION
 from store.exchange.export_schema import (
     EXPORT_FORMAT,
+    EXPORT_SEAL,
     EXPORT_TABLES,
     EXPORT_VERSION,
     export_columns,
@@ -129,12 +131,15 @@ def _copy_to_private(connection: apsw.Connection) -> apsw.Connection | None:
 
 
 def _with_checksum(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines and, after them, the checksum of them all."""
+    """Yield the lines and, after them, the checksum of them all, signed where this installation has a key."""
     whole = sha256()
     for line in lines:
         whole.update(line)
         yield line
-    yield f'"checksum": "{whole.hexdigest()}"\n}}\n'.encode()
+    seal = ""
+    with suppress(StorageError):
+        seal = f',\n"seal": "{sign_bytes(EXPORT_SEAL + whole.digest())}"'
+    yield f'"checksum": "{whole.hexdigest()}"{seal}\n}}\n'.encode()
 
 
 def _document_lines(connection: apsw.Connection) -> Iterator[bytes]:

@@ -2,8 +2,11 @@
 
 Into a memory in which nothing was ever recorded everything is imported unchanged, ids, origins and history with its
 chain of digests: exported again it is the same document, byte for byte. Into one that has data the records are merged
-by identity (`merge`) as one new step of history, by `import:NAME`, which `undo` undoes; the document's own history and
-its checkpoints are not imported. Importing twice changes nothing.
+by identity (`ImportMerge`) as one new step of history, by `import:NAME`, which `undo` undoes; its history and its
+checkpoints are not imported. Importing twice changes nothing.
+
+What this installation wrote keeps its origins and what a person approved. Of another one's file, what a person wrote or
+approved there is of `import:NAME`, and what an agent wrote stays unconfirmed, as of `mcp:AGENT@NAME`.
 """
 
 from __future__ import annotations
@@ -27,10 +30,11 @@ from store.database.database import Database, Transaction
 from store.database.files import create_private_file
 from store.database.schema import SCHEMA_VERSION
 from store.database.tombstones import make_tombstone_test
-from store.database.values import SqlValue
+from store.database.values import Verbatim
 from store.exchange.export_reader import ExportDocument, InvalidValue, MemoryFile, RowValidator, open_import_source
 from store.exchange.export_schema import EXPORT_TABLES, ExportColumn, export_columns
-from store.records.table import require_one_of
+from store.history.history import find_approved_ids
+from store.records.table import cite_all, require_one_of
 
 # A document's rows beside the memory: checked, redacted, in a private scratch database.
 #
@@ -130,6 +134,7 @@ class StagedDocument:
             )
             if table in ("history", "history_row"):
                 self._index_key(table)
+        connection.execute("CREATE INDEX staged.history_row_pk ON history_row(tbl, pk)")
         connection.executemany("INSERT INTO staged.sequence VALUES (?, ?)", self.source.sequence.items())
         connection.execute("COMMIT")
 
@@ -337,6 +342,13 @@ TEXT_SQL = {
     "commits": "message",
     "events": "event_type",
 }
+# which rows no person wrote, or confirmed if they are decisions; who approved the others `find_approved_ids` tells
+_BY_OTHERS = "origin <> 'user' AND origin NOT GLOB 'import:*'"
+UNCONFIRMED_SQL = {
+    "facts": f"{_BY_OTHERS} AND NOT (origin GLOB 'talk:*' AND source = 'explicit')",
+    "tasks": f"{_BY_OTHERS} AND origin NOT GLOB 'talk:*'",
+    "decisions": f"{_BY_OTHERS} AND origin NOT GLOB 'talk:*' AND confirmed_at IS NULL",
+}
 CITED_TABLES = {kind: table for table, kind in KIND_BY_TABLE.items() if table in IDENTITY_COLUMNS}
 
 
@@ -472,7 +484,8 @@ class ImportMerge:
 
     def merge_rows(self, write: Transaction, replace: bool, origin: str) -> None:
         """Add the rows that do not exist here, and with `replace` update the states that differ. The new records'
-        origin is `origin`: a document's own claim about who wrote it is not trusted."""
+        origin is `origin`, unless this installation wrote the document: another's claim about who wrote it is not
+        trusted."""
 
         def followed(*values: Any) -> str:
             return self._follow_list(str(values[0]), origin.partition(":")[2])
@@ -488,20 +501,21 @@ class ImportMerge:
             for table, names in STATE_COLUMNS.items():
                 self._update_states(write, table, names)
         for table in (
-            *(
-                "iterations",
-                "commits",
-                "facts",
-                "decisions",
-                "tasks",
-                *END_COLUMNS,
-                "events",
-                "turns",
-                "summaries",
-            ),
-            "proposals",
+            *("iterations", "commits", "facts", "decisions", "tasks", *END_COLUMNS),
+            *("events", "turns", "summaries", "proposals"),
         ):
             self._insert_rows(write, table, origin)
+
+    def find_new_numbers(self) -> dict[str, str]:
+        """Return the citation of each mapped record that has another number here, and that one."""
+        return {
+            cite(kind, theirs): cite(kind, ours)
+            for kind, table in CITED_TABLES.items()
+            if kind != "commit"
+            for theirs, ours in self._database.rows(
+                f"SELECT theirs, ours FROM staged.map_{table} WHERE ours <> theirs ORDER BY theirs"
+            )
+        }
 
     def _update_states(self, write: Transaction, table: str, names: tuple[str, ...]) -> None:
         """Update the state of existing records to the document's."""
@@ -517,42 +531,50 @@ class ImportMerge:
 
     def _insert_rows(self, write: Transaction, table: str, origin: str) -> None:
         """Insert the rows of a table that do not exist here, with their new ids."""
-        names, values = [], []
-        parameters: list[SqlValue] = []
-        for column in self._staged.columns[table]:
-            name = column.name
-            value = f"d.{name}"
-            if name == "id":
-                value = "o.ours"
-            elif name in END_COLUMNS.get(table, ()):
-                value = f"{name}_here.ours"
-            elif name in REFERENCE_COLUMNS:
-                parent = REFERENCE_COLUMNS[name] or table
-                value = f"(SELECT ours FROM staged.map_{parent} WHERE theirs = d.{name})"
-            elif name == "origin":
-                value = "?"
-                parameters.append(origin)
-            elif name in ("evidence", "others"):
-                value = f"followed(d.{name})"
-            elif (table, name) == ("iterations", "status"):  # only one at a time can be active
-                value = (
-                    "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
-                    " 'abandoned', d.status)"
-                )
-            elif (table, name) == ("iterations", "completed_at"):
-                value = (
-                    "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
-                    " ?, d.completed_at)"
-                )
-                parameters.append(write.at)
-            names.append(name)
-            values.append(value)
-        order = "" if table in END_COLUMNS else " ORDER BY o.ours"
+        unconfirmed = self._find_unconfirmed(write, table) if table in UNCONFIRMED_SQL else []
+        # only one at a time can be active
+        active = "d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active')"
+        changed = {
+            "id": "o.ours",
+            "origin": f"iif(d.{'id' if table in UNCONFIRMED_SQL else 'origin'} IN (SELECT value FROM"
+            " json_each((SELECT ids FROM given))), iif(d.origin GLOB 'hook:*', '', 'mcp:') ||"
+            " replace(d.origin, 'mcp:', '') || (SELECT place FROM given), (SELECT origin FROM given))",
+            "evidence": "followed(d.evidence)",
+            "others": "followed(d.others)",
+            **{
+                name: f"(SELECT ours FROM staged.map_{parent or table} WHERE theirs = d.{name})"
+                for name, parent in REFERENCE_COLUMNS.items()
+            },
+            **{name: f"{name}_here.ours" for name in END_COLUMNS.get(table, ())},
+        }
+        if table == "iterations":
+            changed["status"] = f"iif({active}, 'abandoned', d.status)"
+            changed["completed_at"] = f"iif({active}, (SELECT now FROM given), d.completed_at)"
+        if self._staged.source.own:
+            del changed["origin"]
+        names = [column.name for column in self._staged.columns[table]]
         write.execute(
-            f"INSERT INTO main.{table}({', '.join(names)}) SELECT "
-            f"{', '.join(values)} {self.new_rows_sql(table)}{order}",
-            parameters,
+            f"WITH given(origin, place, now, ids) AS (VALUES (?, ?, ?, ?))"
+            f" INSERT INTO main.{table}({', '.join(names)})"
+            f" SELECT {', '.join(changed.get(name, f'd.{name}') for name in names)} {self.new_rows_sql(table)}"
+            f"{'' if table in END_COLUMNS else ' ORDER BY o.ours'}",
+            (origin, f"@{origin.partition(':')[2]}", write.at, Verbatim(json.dumps(unconfirmed))),
         )
+
+    def _find_unconfirmed(self, write: Transaction, table: str) -> list[int]:
+        """Return the staged rows that no person wrote or approved there. What a person approved in a memory of this
+        installation is cited as the reason, since its history is not imported."""
+        ids = write.column(f"SELECT id FROM staged.{table} WHERE {UNCONFIRMED_SQL[table]}")
+        if table == "decisions" or self._staged.torn:
+            return ids
+        approved = find_approved_ids(self._database, table, ids, "staged")
+        if self._staged.source.own and approved:
+            ours = write.column(
+                f"SELECT ours FROM staged.map_{table} WHERE fresh AND theirs IN (SELECT value FROM json_each(?))",
+                (Verbatim(json.dumps(list(approved))),),
+            )
+            write.reason = " ".join([write.reason, *cite_all(KIND_BY_TABLE[table], ours)])
+        return [number for number in ids if number not in approved]
 
     def _follow_list(self, text: str, name: str) -> str:
         """Return a list of citations with the ids that their records have here. A citation of a record that is not
@@ -612,6 +634,9 @@ def is_memory_empty(database: Database) -> bool:
     return not any(database.value(f"SELECT 1 FROM main.{table} LIMIT 1") for table in EXPORT_TABLES)
 
 
+NUMBERS_KEY = (
+    "imported."  # in `meta`, by a digest of the file's path: its old numbers and those that they have here
+)
 IMPORT_STRATEGIES = ("mine", "replace")
 MERGED_TABLES = (
     *("facts", "decisions", "commit_links", "tasks", "proposals", "mutes"),
@@ -663,6 +688,8 @@ class Import:
         self.ahead = self._staged.ahead
         self.torn = self._staged.torn
         self.counts: dict[str, ImportCounts] = {}
+        self.numbers: dict[str, str] = {}
+        """The citation of each imported record that has another here, and that one; known after `apply_import`."""
         self.whole = False
         """Whether everything is imported unchanged, history too, into an empty memory."""
         try:
@@ -754,6 +781,10 @@ class Import:
                 self._copy_staged_rows(write)
             else:
                 self._merge.merge_rows(write, self._replace, self.origin)
+                self.numbers = self._merge.find_new_numbers()
+                key = f"{NUMBERS_KEY}{sha256(os.fsencode(self._staged.source.path)).hexdigest()[:16]}"
+                known = json.loads(write.database.get_meta(key) or "{}")
+                write.set_meta(key, json.dumps(known | self.numbers))
             write.execute(
                 "INSERT INTO main.sessions(id, started_at) SELECT session, min(at) FROM main.turns"
                 " WHERE session NOT IN (SELECT id FROM main.sessions) GROUP BY session"
@@ -770,6 +801,16 @@ class Import:
         listed = ", ".join(f"'{table}'" for table in EXPORT_TABLES)
         write.execute(f"DELETE FROM main.sqlite_sequence WHERE name IN ({listed})")
         write.execute("INSERT INTO main.sqlite_sequence(name, seq) SELECT name, seq FROM staged.sequence")
+
+
+def merge_memory(database: Database, path: str) -> Import:
+    """Merge the memory file at `path`, which is only read, or an export into a memory, in one step of history; return
+    what was done, closed: its `counts` by table, its `numbers` (old citation → citation here), and `whole`. A second
+    time nothing changes. Raise as `Import` does."""
+    with Import(database, path) as found:
+        if found.changes:
+            found.apply_import()
+        return found
 
 
 # a record in a line

@@ -22,7 +22,7 @@ from store.base.citations import cite
 from store.base.errors import Conflict, MemorandaError, NotFound
 from store.base.location import is_personal_memory
 from store.base.models import Change, Step
-from store.base.vocabulary import PERSON_ORIGIN, TASK_STATUS_LABELS
+from store.base.vocabulary import CITATION_LETTERS, PERSON_ORIGIN, TASK_STATUS_LABELS
 from store.database.change_capture import list_table_columns
 from store.database.database import Database, Transaction
 from store.database.schema import RECORDED_TABLES
@@ -402,6 +402,19 @@ HISTORY_KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "pro
 BY_HAND_SQL = "actor = 'user' AND door IN ('app', 'cli')"
 # and an import, which a person asked for; it is written by what was brought in
 IMPORTED_SQL = "actor >= 'import:' AND actor < 'import;' AND reason GLOB 'import*' AND door IN ('app', 'cli')"
+# begins the reason of a step that accepted an agent's text, since it quoted the person
+BELIEVE_VERB = "believe"
+# by which steps `h` a person approves the row `r`; superseding a fact rejects it, though it may be restored since
+_APPROVES = " OR ".join(
+    f"h.reason LIKE '{verb}%'"
+    for verb in ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
+)
+APPROVING_SQL = {
+    "facts": f"((h.actor = '{PERSON_ORIGIN}' OR (h.actor LIKE 'talk:%' AND r.op = 'UPDATE')) AND ({_APPROVES})"
+    f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE_VERB}%')"
+    " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
+    "tasks": f"h.actor = '{PERSON_ORIGIN}'",
+}
 # the steps in force that linked a commit to a decision made by step ?, and that decision
 REFERRING_SQL = """
 SELECT link.seq, json_extract(made.pk, '$[0]') FROM {every_row} AS made
@@ -410,6 +423,20 @@ JOIN history AS step ON step.seq = link.seq
 WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
+
+
+def find_approved_ids(database: Database, table: str, ids: Iterable[int], schema: str = "main") -> set[int]:
+    """Return which of these facts or tasks a person approved, as history tells: by a step of theirs, or in another
+    memory before an import, whose step cites them. `schema` is where the history is."""
+    rows = every_row_view(database) if schema == "main" else f"{schema}.history_row"
+    cited = f"' {CITATION_LETTERS[KIND_OF_TABLE[table]]}#' || json_extract(r.pk, '$[0]') || ' '"
+    found = database.column(
+        f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {rows} AS r ON r.tbl = '{table}' AND r.pk = j.value"
+        f" JOIN {schema}.history AS h ON h.seq = r.seq WHERE h.undone_by IS NULL AND h.undoes IS NULL AND"
+        f" ({APPROVING_SQL[table]} OR h.reason GLOB 'import *' AND instr(h.reason || ' ', {cited}))",
+        (json.dumps([f"[{number}]" for number in ids]),),
+    )
+    return {json.loads(key)[0] for key in found}
 
 
 def _qualify_columns(table: str, condition: str) -> str:

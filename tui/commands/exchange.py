@@ -26,13 +26,7 @@ from tui.commands.history import dry_run_outcome, go_back
 from tui.input.arguments import Shown, verb
 from tui.render.lines import cuts_words
 
-IMPORT_WORDS = {
-    "new": "new",
-    "same": "the same",
-    "changed": "to be changed",
-    "differ": "different",
-    "left": "left out",
-}
+IMPORT_WORDS = {"same": "the same", "changed": "to be changed", "differ": "different", "left": "left out"}
 
 
 def _file_path(call: Call, text: str) -> str:
@@ -215,7 +209,9 @@ def _import_file(call: Call, file: str, strategy: str, how: Preview) -> Outcome:
         }
         lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
         for table, counts in found.counts.items():
-            parts = [f"{number:,} {IMPORT_WORDS[name]}" for name, number in asdict(counts).items() if number]
+            parts = [
+                f"{number:,} {IMPORT_WORDS.get(name, name)}" for name, number in asdict(counts).items() if number
+            ]
             lines += [f"{table.replace('_', ' '):<13} {', '.join(parts)}"] if parts else []
         lines += [f"{one.sign} {one.citation or one.kind:<10} {shorten(one.title)}" for one in records]
         lines += notes
@@ -232,6 +228,10 @@ def _import_file(call: Call, file: str, strategy: str, how: Preview) -> Outcome:
         # an imported complete export must export unchanged
         if not found.whole:
             summarize_ended_sessions(memory)
+            if moved := [f"{old} is {new} here" for old, new in list(found.numbers.items())[: how.limit]]:
+                more = len(found.numbers) - len(moved)
+                lines.append(f"Numbers that changed: {', '.join(moved)}{f', and {more:,} more' if more else ''}.")
+            data["numbers"] = found.numbers
         undone = f" undo {step} undoes it." if step else ""
         return Outcome(f"Imported {found.name}: {rows}.{undone}{back}", lambda: data, lines)
 

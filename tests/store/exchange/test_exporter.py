@@ -64,7 +64,7 @@ def test_every_column_of_every_table_is_in_it(full):
 def test_it_says_what_it_is(full):
     """Format, version and schema stand in front, so that a later version knows what it reads."""
     document = read(full)
-    assert list(document) == ["format", "version", "schema", "tables", "sequence", "checksums", "checksum"]
+    assert list(document) == ["format", "version", "schema", "tables", "sequence", "checksums", "checksum", "seal"]
     assert (document["format"], document["version"], document["schema"]) == ("memoranda-export", 2, SCHEMA_VERSION)
 
 

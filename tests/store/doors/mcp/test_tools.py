@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Clock
+from support.cases import load_cases
 
 from store.base import state_files, vocabulary
 from store.config.configuration import user_settings_path, write_setting
@@ -21,6 +22,8 @@ from store.projects.locating import locate
 from store.records import decisions as decision_mentions
 from store.records.commits import mark_reachable
 from store.upkeep.background_embedding import embed_waiting
+
+CASES = load_cases(__file__)
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
 Call = Callable[..., ToolAnswer]
@@ -190,35 +193,7 @@ def test_a_long_answer_is_cut_and_says_how_to_go_on(memory: Memory, call: Call) 
     assert sorted(one for answer in pages(call, "facts", limit=30) for one in cited(answer, "facts")) == everything
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "words"),
-    [
-        ("search", {}, "needs query"),
-        ("search", {"query": "  "}, "needs query"),
-        ("search", {"query": "x", "limit": 0}, "from 1 to 100"),
-        ("search", {"query": "x", "limit": "many"}, "whole number"),
-        ("search", {"query": "x", "kinds": ["poem"]}, "Choose one of: fact"),
-        ("search", {"query": "x", "kinds": ["poem"]}, "each of kinds cannot be “poem”"),
-        ("facts", {"domain": "cooking"}, "domain cannot be “cooking”"),
-        ("log_decision", {"title": "x", "chosen": "y", "alternatives": [{}]}, "each of alternatives is a text"),
-        ("search", {"query": "x", "q": 1}, "no parameter “q”"),
-        ("search", {"query": "x", "since": "long ago"}, "a date like 2026-11-01"),
-        ("search", {"query": "x", "before": "v9.9"}, "No release is called v9.9"),
-        ("search", {"query": "x since:v9.9"}, "The filter since:v9.9 is not understood. No release is called v9.9."),
-        ("search", {"query": "x kind:poem is:stale"}, "The filter kind:poem is not understood. kind: takes fact"),
-        ("search", {"query": "x", "cursor": "-3"}, "not a cursor"),
-        ("get", {}, "a citation or a path"),
-        ("get", {"citation": "F#99"}, "no fact F#99"),
-        ("get", {"citation": "what"}, "F#12"),
-        ("remember", {"text": ""}, "needs text"),
-        ("confirm", {"id": "D#1"}, "Only facts"),
-        ("log_decision", {"title": "x"}, "needs chosen"),
-        ("log_decision", {"title": "x", "chosen": "y", "impact": "huge"}, "low, medium, high, critical"),
-        ("log_commit", {"sha": "nothex"}, "hexadecimal"),
-        ("log_commit", {"sha": "a" * 40, "decision_ids": [7]}, "no decision D#7"),
-        ("get_timeline", {"iteration_id": 4}, "no iteration I#4"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "words"), CASES["refused"])
 def test_what_is_wrong_is_said_with_the_next_step(call: Call, name: str, arguments: dict[str, Any], words: str) -> None:
     answer = call(name, **arguments)
     assert answer.failed and words in answer.text
