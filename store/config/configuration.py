@@ -32,6 +32,7 @@ from store.config.settings import (
     format_suggestion,
     setting_labels,
 )
+from store.git import is_tracked_by_git
 
 # The project files that a person has allowed to set what has effects outside of the project.
 #
@@ -364,14 +365,19 @@ class Config:
         return key != name and bool(self._key_ids) and key not in self._key_ids
 
     def apply_local_note(self, path: str) -> None:
-        """Apply the section `memoria:` at the head of a note beside a project's agent. It may have come with a
-        checkout: a shorter retention than without it is ignored, and so is any setting other than these four."""
+        """Apply the section `memoria:` at the head of a note beside a project's agent, if it is the person's own file
+        and git does not track it. A shorter retention than without it is ignored, and any setting but these four."""
         try:
             with open(path, encoding="utf-8", opener=open_at_once) as file:
-                text = file.read(MAX_NOTE_BYTES)
+                own = os.fstat(file.fileno()).st_uid == os.getuid()
+                noted_settings = _parse_local_note(file.read(MAX_NOTE_BYTES))
         except (OSError, UnicodeDecodeError):
             return
-        for name, noted in _parse_local_note(text).items():
+        if noted_settings and (not own or is_tracked_by_git(path) is not False):
+            why = "git tracks it" if own else "it belongs to another user"
+            self.problems.append(f"{path} is not yours alone, as {why}: its section `memoria` does not count.")
+            return
+        for name, noted in noted_settings.items():
             setting = find_setting(name)
             try:
                 value = setting.parse(noted)
@@ -433,13 +439,12 @@ def load_config(location: Location, key_ids: Collection[str] = (), fixed: Mappin
 
 
 def _parse_local_note(text: str) -> dict[str, str]:
-    """Return the settings of the section `memoria:` of a note's head, as they are written."""
+    """Return the settings of the section `memoria:` of a note's head, as they are written. The head ends with a line
+    `---`, and may begin with one."""
     lines = text.split("\n")
-    if lines[0].strip() != "---":
-        return {}
     found: dict[str, str] = {}
     inside = False
-    for line in lines[1:200]:
+    for line in lines[lines[0].strip() == "---" : 200]:
         if line.strip() == "---":
             break
         if not line[:1].isspace() and line.strip():

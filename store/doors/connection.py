@@ -71,6 +71,7 @@ from store.doors.git_hooks import (
     uninstall_git_hooks,
     write_whole_file,
 )
+from store.git import is_tracked_by_git
 from store.git.process import GitError, run_git
 from store.projects.registry import list_marks
 from store.purge.file_eraser import guard_path, has_kept_versions, require_sealed_texts
@@ -609,13 +610,7 @@ def _missing_folders(file: str) -> list[str]:
 
 def _why_shared(root: str, file: str) -> str:
     """Return why a file is not one person's alone; empty if it is: git tracks it."""
-    if not file.startswith(os.path.join(root, "")):
-        return ""
-    try:
-        with run_git(root, "ls-files", "--error-unmatch", "--", os.path.relpath(file, root)) as child:
-            if child.process.wait():
-                return ""
-    except GitError:
+    if not file.startswith(os.path.join(root, "")) or not is_tracked_by_git(file):
         return ""
     return f"{file} is kept in git, so it is the team's. Say --project to change it for all, or --user for you."
 

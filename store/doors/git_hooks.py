@@ -19,12 +19,12 @@ from store.base.citations import SHORT_SHA_LENGTH, cite
 from store.base.runtime import open_at_once
 from store.base.state_files import delete_state, read_state, replace_whole_file, state_name_of, write_state
 from store.config.configuration import may_capture
+from store.git import is_tracked_by_git
 from store.git.process import GitError, run_git
 from store.git.repository import Repository, find_commits_made_here
 from store.memory import Memory
 from store.records.commits import find_known_shas, link_implemented, log_commit
 from store.records.decisions import find_mentioned_decisions, link_mentioned_decisions
-from store.records.workflow import iteration_for_record
 
 # A commit that was just made: in the timeline at once, and if it was made here, linked to the decisions that its
 # message names.
@@ -57,17 +57,10 @@ def record_head_commit(memory: Memory, root: str, actor: str) -> str:
     )
 
 
-def record_commit(
-    memory: Memory,
-    root: str,
-    sha: str,
-    actor: str,
-    decisions: Sequence[int] = (),
-    iteration_id: int | None = None,
-) -> bool:
-    """Keep a commit that git has at `root`, by its whole hash, as git tells it, in the iteration of its time or the one
-    named; that it implements these `decisions` and, if it was made here, those that its message names. Return False
-    where it is known, or git has none. Raise NotFound."""
+def record_commit(memory: Memory, root: str, sha: str, actor: str, decisions: Sequence[int] = ()) -> bool:
+    """Keep a commit that git has at `root`, by its whole hash, as git tells it, in the iteration of its time; that it
+    implements these `decisions` and, if it was made here, those that its message names. Return False where it is known,
+    or git has none. Raise NotFound."""
     if find_known_shas(memory.database, [sha]):
         return False
     try:
@@ -76,8 +69,7 @@ def record_commit(
         return False
     for info in found:
         with memory.database.write(actor, "git") as write:
-            named = None if iteration_id is None else iteration_for_record(write, iteration_id)
-            if not log_commit(write, info, named):
+            if not log_commit(write, info):
                 return False
             if may_capture(memory.config, "decisions"):
                 here = find_commits_made_here(root)
@@ -127,7 +119,7 @@ def install_git_hooks(root: str, command: tuple[str, ...], shared: bool = False)
     folder = _hooks_folder(root)
     if folder is None:
         return []
-    if not shared and _is_tracked(root, folder):
+    if not shared and is_tracked_by_git(folder):
         says = f"{folder} is kept in git, so it is the team's: say --project to change it for all."
         return [InstalledHook(hook, os.path.join(folder, hook), "refused", says) for hook in GIT_HOOKS]
     write_state(state_name_of(GIT_HOOKS_KIND, root), "1")
@@ -240,18 +232,6 @@ def _hooks_folder(root: str) -> str | None:
     except GitError:
         return None
     return os.path.abspath(os.path.join(root, os.path.expanduser(path))) if path else None
-
-
-def _is_tracked(root: str, folder: str) -> bool:
-    """Tell whether git keeps files of a folder, so that a change of them is everybody's."""
-    inside = os.path.relpath(folder, root)
-    if inside.startswith("..") or inside.split(os.sep)[0] == ".git":
-        return False
-    try:
-        with run_git(root, "ls-files", "--", inside) as child:
-            return bool(child.output.read(1))
-    except GitError:
-        return False
 
 
 def _read_hook(path: str) -> str | None:

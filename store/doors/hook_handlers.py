@@ -18,13 +18,14 @@ from store.base.citations import cite
 from store.base.errors import Busy, MemorandaError, Purged
 from store.base.location import checkout_root
 from store.base.runtime import read_plain_file
+from store.base.vocabulary import PERSON_ORIGIN
 from store.config.configuration import may_capture, user_settings_path
 from store.conversations.hook_spool import append_act
 from store.conversations.sessions import Sessions, end_session
 from store.conversations.turns import LONGEST_TURN, NewTurn, claim_same_turn, clean_session_name, insert_turns
 from store.database.database import Transaction
 from store.database.tombstones import refuse_purged
-from store.database.values import Json, Verbatim, clean_text
+from store.database.values import Verbatim, clean_text
 from store.doors.agent_log import Pack, log_injection, note_agent_call, note_agent_session, note_cited_records
 from store.doors.git_hooks import record_head_commit
 from store.doors.hook_events import (
@@ -53,7 +54,13 @@ from store.doors.pack import (
 from store.doors.trust import POLICY_OFF, get_write_policy
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.records.workflow import active_iteration_id, finish_iteration
+from store.records.workflow import (
+    active_iteration_id,
+    finish_iteration,
+    insert_event,
+    insert_iteration,
+    insert_task,
+)
 from store.text.words import reduce_to_one_line
 from store.upkeep.session_flush import flush_session
 
@@ -158,15 +165,7 @@ def _add_task(write: Transaction, event: HookEvent, item: TaskEntry) -> list[str
         refuse_purged(write, item.text, again=False)
     except Purged:
         return []
-    number = write.insert(
-        "tasks",
-        text=item.text,
-        status=Verbatim(item.status),
-        created_at=write.at,
-        updated_at=write.at,
-        iteration_id=active_iteration_id(write),
-        origin=write.actor,
-    )
+    number = insert_task(write, item.text, item.status or "", active_iteration_id(write))
     write.insert(
         "agent_tasks",
         session=event.session,
@@ -264,8 +263,8 @@ def load_state_tables(project: str) -> list[dict[str, Any]]:
 def capture_state_file(memory: Memory, project: str, table: dict[str, Any], actor: str) -> int | None:
     """Take in what one file of state says, as its `table` maps it; the iteration, None if there was nothing new.
 
-    With no iteration active one is started; each phase is an event once; when the work is over the iteration is
-    completed. Work that was completed and is still listed opens none again.
+    A piece of work has one iteration, known by the file's entry in `meta`. Each phase is an event once; when the work
+    is over the iteration is completed. One that has ended, whoever ended it, is not opened again.
     """
     if not may_capture(memory.config, "events"):
         return None
@@ -276,7 +275,7 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
         return None
     meta, digest = SEEN_FILE_KEY + sha256(str(table["file"]).encode()).hexdigest()[:16], sha256(raw).hexdigest()
     seen = _parse_seen(memory.database.get_meta(meta))
-    if seen.get("digest") == digest:
+    if seen["digest"] == digest:
         return None
     try:
         state = json.loads(raw)
@@ -288,32 +287,51 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
     identity = sha256(json.dumps([state.get(name) for name in mapping["known_by"]]).encode()).hexdigest()
     over = state.get(mapping["state"]) == mapping["completed"]
     with memory.database.write(actor, "state file") as write:
-        number = None
-        if not (over and identity in seen.get("done", ())):
-            number = _ensure_iteration(write, table, state)
+        number = _find_or_start_iteration(write, table, state, identity, seen)
+        if number is not None:
+            seen["of"] = {**dict(list(seen["of"].items())[-20:]), identity: number}
             phases = _log_phases(write, table, state, number)
             if over:
                 _complete_iteration(write, table, state, number, phases)
-        done = [*seen.get("done", ())[-20:], *([identity] if over and number else [])]
-        write.set_meta(meta, json.dumps({"digest": digest, "done": done}))
+        write.set_meta(meta, json.dumps({"digest": digest, "of": seen["of"]}))
     return number
 
 
-def _ensure_iteration(write: Transaction, table: dict[str, Any], state: dict[str, Any]) -> int:
-    """Return the iteration that is active; start one if there is none."""
-    number = active_iteration_id(write)
-    if number is not None:
-        return number
-    mapping = table["iteration"]
-    number = write.insert(
-        "iterations",
-        command=_text_or_empty(state.get(mapping["command"])).strip() or "feature",
-        description=_text_or_empty(state.get(mapping["description"])).strip(),
-        started_at=write.at,
-        origin=write.actor,
+def _find_or_start_iteration(
+    write: Transaction, table: dict[str, Any], state: dict[str, Any], identity: str, seen: dict[str, Any]
+) -> int | None:
+    """Return the iteration of a piece of work: the one that it had before, None if that has ended; else one of the same
+    work that a person began, or a new one."""
+    mapping, before = table["iteration"], json.dumps(list(seen["of"].values()))
+    if (number := seen["of"].get(identity)) is not None:
+        status = write.first("SELECT status FROM iterations WHERE id = ?", (number,))
+        return int(number) if status == "active" else None
+    # the file holds other work now: what it opened before was left
+    write.execute(
+        "UPDATE iterations SET status = 'abandoned', completed_at = ? WHERE status = 'active' AND origin <> ?"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (write.at, PERSON_ORIGIN, Verbatim(before)),
     )
-    _log_event(write, number, table["started"]["event"], "", _map_payload(table["started"]["payload"], state))
+    command = _text_or_empty(state.get(mapping["command"])).strip() or "feature"
+    about = _text_or_empty(state.get(mapping["description"])).strip()
+    for number, *theirs in write.rows(
+        "SELECT id, command, description FROM iterations WHERE status = 'active' AND origin IN (?, ?)",
+        # what an earlier version opened for a file is not in its entry
+        (PERSON_ORIGIN, write.actor if seen["older"] else PERSON_ORIGIN),
+    ):
+        if _is_same_work((command, about), theirs):
+            return int(number)
+    number = insert_iteration(write, command, about)
+    insert_event(write, number, table["started"]["event"], "", _map_payload(table["started"]["payload"], state))
     return number
+
+
+def _is_same_work(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two (command, description) are evidently the same work: one kind, and no description or half of its
+    longer words."""
+    mine, theirs = ({word for word in text.casefold().split() if len(word) > 3} for _, text in (one, other))
+    alike = not mine or not theirs or 2 * len(mine & theirs) >= min(len(mine), len(theirs))
+    return alike and one[0].casefold() == other[0].casefold()
 
 
 def _log_phases(write: Transaction, table: dict[str, Any], state: dict[str, Any], number: int) -> list[object]:
@@ -332,7 +350,7 @@ def _log_phases(write: Transaction, table: dict[str, Any], state: dict[str, Any]
         phase = one if isinstance(one, dict) else {mapping["name"]: one}
         name = _text_or_empty(phase.get(mapping["name"])).strip()
         if name and name not in known:
-            _log_event(write, number, mapping["event"], name, _map_payload(mapping["payload"], phase))
+            insert_event(write, number, mapping["event"], name, _map_payload(mapping["payload"], phase))
             known.add(name)
     return list(phases)
 
@@ -344,20 +362,7 @@ def _complete_iteration(
     artifacts = state.get(table["iteration"]["artifacts"])
     finish_iteration(write, number, "completed", phases, artifacts if isinstance(artifacts, list) else [])
     payload = _map_payload(table["over"]["payload"], state) | {table["over"]["count"]: len(phases)}
-    _log_event(write, number, table["over"]["event"], "", payload)
-
-
-def _log_event(write: Transaction, number: int, event: str, phase: str, payload: object) -> None:
-    """Log an event of an iteration."""
-    write.insert(
-        "events",
-        iteration_id=number,
-        event_type=event,
-        phase=phase,
-        payload=Json(payload),
-        created_at=write.at,
-        origin=write.actor,
-    )
+    insert_event(write, number, table["over"]["event"], "", payload)
 
 
 def _map_payload(names: dict[str, str], values: dict[str, Any]) -> dict[str, Any]:
@@ -370,13 +375,16 @@ def _text_or_empty(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _parse_seen(value: str | None) -> dict[str, Any]:
-    """Return what was seen of a file last, from its entry in `meta`."""
+def _parse_seen(value: str) -> dict[str, Any]:
+    """Return what was seen of a file last, from its entry in `meta`: its `digest`, and `of` each piece of work the
+    number of its iteration, 0 for one that ended in an `older` version's entry."""
     try:
         found = json.loads(value or "{}")
     except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+        found = {}
+    found = found if isinstance(found, dict) else {}
+    of = dict.fromkeys(found.get("done", ()), 0) | found.get("of", {})
+    return {"digest": found.get("digest"), "of": of, "older": bool(found) and "of" not in found}
 
 
 # per cent of its window from which Gemini may really compact: it reports a compaction before every request

@@ -623,21 +623,28 @@ def answer_log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> 
     known = {one.id for one in memory.decisions.get_many(numbers)}
     if missing := [number for number in numbers if number not in known]:
         raise NotFound(f"There is no decision {cite('decision', missing[0])}.", "Find it with memory_search.")
+    by, iteration = caller.origin, given.get("iteration_id")
+    if iteration is not None and (status := memory.iterations.get(iteration).status) != "active":
+        raise Conflict(
+            f"{cite('iteration', iteration)} was {status}, so nothing is booked on it.",
+            "Leave iteration_id out: a commit belongs to the iteration of its time.",
+        )
     source = timeline_repository(memory, os.getcwd())
     root = source.root if source else ""
     sha = _complete_sha(memory, root, given["sha"].strip().lower())
-    by, iteration = caller.origin, given.get("iteration_id")
-    new = bool(root) and record_commit(memory, root, sha, by, numbers, iteration)
-    new = new or memory.commits.log(
-        sha, message=given.get("message", ""), decisions=numbers, iteration_id=iteration, actor=by
-    )
+    new = bool(root) and record_commit(memory, root, sha, by, numbers)
+    new = new or memory.commits.log(sha, message=given.get("message", ""), decisions=numbers, actor=by)
     found = memory.commits.get(sha)
     links = [link.decision for link in memory.commits.links_of_commit(found.id)]
-    note = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
-    if numbers or (new and links):
-        note = f"{note.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
+    where = []
+    if iteration is not None:
+        memory.commits.book(found.id, iteration, actor=by)
+        where = [f"in {cite('iteration', iteration)}"]
+    where += [f"linked to {', '.join(links)}"] if numbers or (new and links) else []
+    note = f"Logged [{found.citation}]" if new else f"[{found.citation}] was known"
+    note = ", ".join([note, *where]) if new or where else f"{note}; nothing else changed"
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
-    return ToolAnswer(data, note, (), (found.citation,) if new or numbers else ())
+    return ToolAnswer(data, f"{note}.", (), (found.citation,) if new or where else ())
 
 
 def _complete_sha(memory: Memory, root: str, sha: str) -> str:

@@ -19,7 +19,7 @@ from store.database.database import Database, Transaction
 from store.database.values import Json, Verbatim
 from store.history.compression import every_row_view
 from store.records.decisions import Decisions
-from store.records.workflow import Tasks
+from store.records.workflow import ACTIVE_ITERATION, Tasks
 from store.text.language import extract_names
 from store.text.words import count_tokens, shorten_to_tokens
 
@@ -212,9 +212,7 @@ def _find_topic(database: Database, held: CheckpointContents, since: str, room: 
     if asked and newest > since:
         sentences = (one for text in reversed(asked) for one in meaningful_sentences(text))
         return next((one for one in sentences if count_tokens(one) <= room), "")
-    work = database.row(
-        "SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1"
-    )
+    work = database.row(f"SELECT command, description FROM iterations WHERE {ACTIVE_ITERATION}")
     if work is not None:
         about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
     else:

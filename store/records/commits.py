@@ -33,7 +33,8 @@ NEIGHBOUR_SHAS = (
 INSERT_COMMIT = """
 INSERT INTO commits(id, sha, message, author, files_changed, insertions, deletions, committed_at, origin, iteration_id)
 SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?11, coalesce(?10, (SELECT id FROM iterations
-  WHERE started_at <= ?9 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1))
+  WHERE started_at <= ?9 AND (completed_at IS NULL OR completed_at >= ?7)
+  ORDER BY origin = 'user' DESC, started_at DESC LIMIT 1))
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
 # the first line of a commit that releases a version
@@ -109,6 +110,15 @@ class Commits(RecordTable[Commit]):
             raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
         number: int = rows[0][0]
         return number
+
+    def book(self, number: int, iteration: int, *, actor: str = PERSON_ORIGIN) -> bool:
+        """Put a commit into an iteration; return False where it is in that one already."""
+        with self._database.write(actor, "commit") as write:
+            write.execute(
+                "UPDATE commits SET iteration_id = ?1 WHERE id = ?2 AND iteration_id IS NOT ?1",
+                (iteration, number),
+            )
+            return bool(write.changed_rows())
 
     # links
 

@@ -19,11 +19,14 @@ from store.database.tombstones import refuse_purged
 from store.database.values import Json, Verbatim, clean_text
 from store.records.table import RecordTable, cite_all, list_cited, require_one_of
 
-# Iterations: cycles of work. A journal: only their end is ever changed.
+# Iterations: cycles of work. A journal: only their phases and their end are ever changed.
+
+# the one that a person began comes before those that a file of state opened
+ACTIVE_ITERATION = f"status = 'active' ORDER BY origin = '{PERSON_ORIGIN}' DESC, id DESC LIMIT 1"
 
 
 class Iterations(RecordTable[Iteration]):
-    """The iterations of one memory; at most one is active."""
+    """The iterations of one memory; at most one that a person began is active, and one of each file of state."""
 
     kind, source = "iteration", "iterations"
     columns = "id, command, description, status, started_at, completed_at, phases_completed, artifacts, origin"
@@ -42,13 +45,7 @@ class Iterations(RecordTable[Iteration]):
             running = active_iteration_id(write)
             if running is not None:
                 raise Conflict(f"{cite('iteration', running)} is still active.", "Complete or abandon it first.")
-            return write.insert(
-                "iterations",
-                command=command.strip(),
-                description=description.strip(),
-                started_at=write.at,
-                origin=actor,
-            )
+            return insert_iteration(write, command, description)
 
     def end_iteration(
         self,
@@ -88,22 +85,31 @@ class Iterations(RecordTable[Iteration]):
 
     def active(self) -> Iteration | None:
         """Return the active iteration, if there is one."""
-        return next(iter(self._read("WHERE status = 'active' ORDER BY id DESC LIMIT 1")), None)
+        return next(iter(self._read(f"WHERE {ACTIVE_ITERATION}")), None)
+
+
+def insert_iteration(write: Transaction, command: str, description: str) -> int:
+    """Start an iteration, inside a transaction; return its id."""
+    command, description = command.strip(), description.strip()
+    return write.insert(
+        "iterations", command=command, description=description, started_at=write.at, origin=write.actor
+    )
 
 
 def finish_iteration(
     write: Transaction, number: int, status: str, phases: Sequence[object], artifacts: Sequence[object]
 ) -> None:
-    """Store how an iteration ended."""
+    """Store how an iteration ended; without `phases` those stay that events told of."""
     write.execute(
-        "UPDATE iterations SET status = ?, completed_at = ?, phases_completed = ?, artifacts = ? WHERE id = ?",
+        "UPDATE iterations SET status = ?1, completed_at = ?2, artifacts = ?4,"
+        " phases_completed = iif(?3 = '[]', phases_completed, ?3) WHERE id = ?5",
         (Verbatim(status), write.at, Json(list(phases)), Json(list(artifacts)), number),
     )
 
 
 def active_iteration_id(write: Transaction) -> int | None:
     """Return the id of the active iteration, inside a transaction."""
-    found: int | None = write.first("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
+    found: int | None = write.first(f"SELECT id FROM iterations WHERE {ACTIVE_ITERATION}")
     return found
 
 
@@ -139,15 +145,7 @@ class Tasks(RecordTable[Task]):
         task = _clean_task_text(text)
         with self._database.write(actor, "task") as write:
             refuse_purged(write, task, again)
-            number = write.insert(
-                "tasks",
-                text=task,
-                status=Verbatim("pending"),
-                created_at=write.at,
-                updated_at=write.at,
-                iteration_id=iteration_for_record(write, iteration_id),
-                origin=actor,
-            )
+            number = insert_task(write, task, "pending", iteration_for_record(write, iteration_id))
             write.reason = f"task add {cite('task', number)}"
             return number
 
@@ -197,6 +195,19 @@ class Tasks(RecordTable[Task]):
         )
 
 
+def insert_task(write: Transaction, text: str, status: str, iteration: int | None) -> int:
+    """Add a task, inside a transaction; return its id."""
+    return write.insert(
+        "tasks",
+        text=text,
+        status=Verbatim(status),
+        created_at=write.at,
+        updated_at=write.at,
+        iteration_id=iteration,
+        origin=write.actor,
+    )
+
+
 def _clean_task_text(text: str) -> str:
     """Return a task's text as it will be stored. Raise InvalidInput."""
     task = clean_text(text).strip()
@@ -207,7 +218,8 @@ def _clean_task_text(text: str) -> str:
 
 # Events: what the workflow recorded (a phase completed, a gate passed). A journal that expires.
 
-EVENT_RETENTION_DAYS = 365  #
+EVENT_RETENTION_DAYS = 365
+PHASE_EVENT = "phase_completed"
 
 
 class Events(RecordTable[Event]):
@@ -234,19 +246,12 @@ class Events(RecordTable[Event]):
         """Log an event, in the active iteration unless another is named; `payload` is any JSON. With a `key` that was
         used before nothing is written, and the earlier id is returned. Raise InvalidInput."""
         if not event_type.strip():
-            raise InvalidInput("An event has a type.", "Name one, for example phase_completed.")
+            raise InvalidInput("An event has a type.", f"Name one, for example {PHASE_EVENT}.")
         with self._database.write(actor, "event", key) as write:
             if (answer := write.earlier_answer) is not None:
                 return int(answer)
-            number = write.insert(
-                "events",
-                iteration_id=iteration_for_record(write, iteration_id),
-                event_type=event_type.strip(),
-                phase=phase,
-                payload=Json(payload),
-                created_at=write.at,
-                origin=actor,
-            )
+            within = iteration_for_record(write, iteration_id)
+            number = insert_event(write, within, event_type.strip(), phase, payload)
             write.store_answer(number)
             return number
 
@@ -271,6 +276,25 @@ class Events(RecordTable[Event]):
             since,
             limit,
         )
+
+
+def insert_event(write: Transaction, iteration: int | None, event_type: str, phase: str, payload: object) -> int:
+    """Log an event, inside a transaction; return its id. A completed phase is from then on one of its iteration's."""
+    if event_type.casefold().replace(" ", "_") == PHASE_EVENT and phase:
+        write.execute(
+            "UPDATE iterations SET phases_completed = json_insert(phases_completed, '$[#]', ?2) WHERE id = ?1"
+            " AND status = 'active' AND NOT EXISTS (SELECT 1 FROM json_each(phases_completed) WHERE value = ?2)",
+            (iteration, phase),
+        )
+    return write.insert(
+        "events",
+        iteration_id=iteration,
+        event_type=event_type,
+        phase=phase,
+        payload=Json(payload),
+        created_at=write.at,
+        origin=write.actor,
+    )
 
 
 # Proposals, to be read; changes to them are in the inbox.

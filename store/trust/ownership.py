@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.errors import NotOurs, StorageError
-from store.base.location import checkout_root
-from store.base.runtime import never_cancelled
 from store.base.state_files import (
     MEMORIES_FOLDER,
     KnownMemory,
@@ -22,6 +20,7 @@ from store.base.state_files import (
 )
 from store.database.change_capture import read_newest_step
 from store.database.connection import guard_connection, open_for_reading
+from store.git import is_tracked_by_git
 
 IDENTITY_KEY = "identity"  # in `meta`
 # bytes of a memory that is compared with another, both of them in memory meanwhile
@@ -171,23 +170,6 @@ def is_own_memory(path: str) -> bool:
     except NotOurs:
         return False
     return True
-
-
-def is_tracked_by_git(path: str) -> bool | None:
-    """Return whether git tracks the file: then whoever can push can write it. None where git cannot tell."""
-    root = checkout_root(os.path.dirname(os.path.abspath(path)))
-    if root is None:
-        return False
-    # subprocess and more, 4 ms of each command; this is asked of a file that came here alone
-    from store.git.process import GitError, run_git
-
-    try:
-        with run_git(root, "ls-files", "-z", "--", os.path.realpath(path)) as child:
-            found = b"".join(child.read_chunks(never_cancelled))
-            child.check_exit()
-            return bool(found)
-    except GitError:
-        return None
 
 
 def has_same_pages(one: str, other: str) -> bool:

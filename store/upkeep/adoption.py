@@ -19,9 +19,10 @@ from store.conversations.hook_spool import has_waiting_lines, sign_waiting_lines
 from store.conversion import convert_memory
 from store.database.connection import damaged_file_error, explain_sqlite_error, guard_connection, open_for_reading
 from store.database.database import Database
+from store.git import is_tracked_by_git
 from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
-from store.trust.ownership import Trust, is_tracked_by_git, register_ownership, require_trust
+from store.trust.ownership import Trust, register_ownership, require_trust
 
 ASIDE_SUFFIX = "from-elsewhere"
 TRACKED_WARNING = (

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from support import repositories
 
 from store.config.configuration import load_config, may_capture
 from store.memory import Memory
@@ -14,20 +15,33 @@ def note(root: Path, text: str) -> None:
     (root / ".claude" / "alfred-dev.local.md").write_text(text)
 
 
-def test_its_four_settings_count(memory: Memory, tmp_path: Path) -> None:
-    own = "  enabled: true\n  capture_commits: false # not here\n  retention_days: 900\n"
-    note(tmp_path, f"---\nname: x\nmemoria:\n{own}---\n")
+@pytest.mark.parametrize(
+    "text", ["---\nname: x\nmemoria:\n{}---\n", "memoria:\n{}", "# A note\n\nmemoria:\n{}\nMore.\n"]
+)
+def test_its_four_settings_count(memory: Memory, tmp_path: Path, text: str) -> None:
+    note(tmp_path, text.format("  enabled: true\n  capture_commits: false # not here\n  retention_days: 900\n"))
     config = load_config(memory.location)
     assert (config["enabled"], config["capture_commits"], config["retention_days"]) == (True, False, 900)
     assert not may_capture(config, "commits") and may_capture(config, "decisions") and not config.problems
-    found = config.find_value("capture_commits")
-    assert found is not None and found.path.endswith("alfred-dev.local.md")
+    note(tmp_path, text.format("  enabled: false\n"))
+    assert not may_capture(load_config(memory.location), "events")
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_of_a_checkout_only_an_untracked_one_counts(memory: Memory, tmp_path: Path, tracked: bool) -> None:
+    """Whoever can push could turn the memory off otherwise."""
+    repositories.git(tmp_path, "init", "--quiet")
+    note(tmp_path, "memoria:\n  enabled: false\n")
+    if tracked:
+        repositories.git(tmp_path, "add", "-f", ".claude")
+    config = load_config(memory.location)
+    assert config["enabled"] is tracked and any("git tracks it" in one for one in config.problems) is tracked
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "memoria:\n  enabled: false\n", "---\nother:\n  enabled: false\n---\n", "---\nmemoria: enabled\n---\n"),
+        *("", "---\nother:\n  enabled: false\n---\n", "---\nmemoria: enabled\n---\n"),
         "---\nmemoria:\n  enabled: perhaps\n---\n",
         "---\nmemoria:\n  retention_days: 3\n  agent.host: http://elsewhere\n---\n",
         "---\n---\nmemoria:\n  enabled: false\n",

@@ -6,22 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import load_cases
 
 from store.config.configuration import user_settings_path
 from store.doors import hook_handlers as state_file
 from store.memory import Memory
 
-STATE: dict[str, Any] = {
-    "comando": "feature",
-    "descripcion": "Export of invoices",
-    "fase_actual": "arquitectura",
-    "fase_numero": 2,
-    "fases_completadas": [
-        {"nombre": "producto", "resultado": "aprobado", "artefactos": ["docs/prd.md"], "completada_en": "2026-02-01"}
-    ],
-    "artefactos": ["docs/prd.md"],
-    "creado_en": "2026-02-01T09:00:00Z",
-}
+CASES = load_cases(__file__)
+STATE: dict[str, Any] = CASES["state"]
 
 
 def write(root: Path, state: object, name: str = state_file.ALFRED_STATE_FILE) -> None:
@@ -70,11 +62,44 @@ def test_the_life_of_a_piece_of_work(memory: Memory, tmp_path: Path) -> None:
     assert follow(memory, tmp_path) == 2
 
 
-def test_an_iteration_that_a_person_began_is_joined(memory: Memory, tmp_path: Path) -> None:
-    number = memory.iterations.start_iteration("feature", "mine")
+@pytest.mark.parametrize(("steps", "wanted"), CASES["whose"].values(), ids=CASES["whose"])
+def test_a_piece_of_work_has_its_own_iteration(
+    memory: Memory, tmp_path: Path, steps: list[list[Any]], wanted: list[list[str]]
+) -> None:
+    for verb, *rest in steps:
+        if verb == "start":
+            memory.iterations.start_iteration(*rest)
+        elif verb == "end":
+            memory.iterations.end_iteration(abandoned=True)
+        elif verb == "older":
+            with memory.database.write("user", "test") as step:
+                step.execute("UPDATE meta SET value = '{\"digest\": \"x\"}' WHERE key LIKE 'state_file.%'")
+        else:
+            names = ("descripcion", "creado_en", "fase_actual", "fases_completadas")
+            write(tmp_path, {"comando": verb, **dict(zip(names, rest, strict=True))})
+            follow(memory, tmp_path)
+    found = memory.iterations.get_many(sorted(memory.iterations.ids()))
+    assert [[one.command, one.description, one.status] for one in found] == wanted
+
+
+def test_new_records_are_of_the_persons_own_iteration_and_phases_are_noted(memory: Memory, tmp_path: Path) -> None:
+    mine = memory.iterations.start_iteration("fix", "mine")
     write(tmp_path, STATE)
-    assert follow(memory, tmp_path) == number
-    assert [kind for kind, *_ in told(memory)] == ["phase_completed"]
+    theirs = follow(memory, tmp_path)
+    assert theirs and memory.iterations.get(theirs).phases_completed == ("producto",)
+    decision, task = memory.decisions.decide("Cache", "none"), memory.tasks.add_task("write")
+    memory.events.log("Phase completed", phase="design")
+    memory.events.log("phase_completed", phase="design", actor="user")
+    memory.commits.log("a" * 40)
+    records = (
+        memory.decisions.get(decision),
+        memory.tasks.get(task),
+        memory.events.get(4),
+        memory.commits.get("a" * 40),
+    )
+    assert [one.iteration_id for one in records] == [mine] * 4
+    assert memory.iterations.end_iteration() == mine
+    assert memory.iterations.get(mine).phases_completed == ("design",)
 
 
 @pytest.mark.parametrize(
@@ -112,32 +137,8 @@ def test_a_file_outside_of_the_project_is_not_read(memory: Memory, tmp_path: Pat
 def test_any_file_by_a_table_of_ones_own(memory: Memory, tmp_path: Path) -> None:
     folder = Path(user_settings_path()).parent / state_file.USER_TABLES_FOLDER
     folder.mkdir(parents=True)
-    (folder / "board.toml").write_text(
-        """
-file = "board.json"
-needs = ["kind", "column"]
-[iteration]
-command = "kind"
-description = "title"
-artifacts = "files"
-known_by = ["id"]
-state = "column"
-completed = "Done"
-[started]
-event = "card_started"
-payload = { title = "title" }
-[phase]
-list = "moves"
-name = "to"
-event = "card_moved"
-payload = { to = "to" }
-[over]
-event = "card_done"
-payload = { id = "id" }
-count = "moves"
-"""
-    )
-    card = {"id": "C1", "kind": "card", "title": "Export", "column": "Done", "moves": [{"to": "Doing"}, {"to": "Done"}]}
+    card = CASES["own"]["card"]
+    (folder / "board.toml").write_text(CASES["own"]["table"])
     write(tmp_path, card, "board.json")
     assert follow(memory, tmp_path) == 1
     assert [kind for kind, *_ in told(memory)] == ["card_started", "card_moved", "card_moved", "card_done"]

@@ -244,16 +244,7 @@ def test_what_a_program_notes_for_itself_is_not_said_nor_broken(bring: Bring, na
     assert (report.added, report.broken, report.troubles, report.discarded) == (1, 0, [], 0)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"text": "hi"}]}},
-        {"id": "1", "type": "gemini", "content": "The importer works."},
-        {"type": "never heard of"},
-        {"$set": {}, "more": 1},
-        {"text": "nobody says it"},
-    ],
-)
+@pytest.mark.parametrize("line", CASES["what_may_be_said_and_cannot_be_read_is_told"])
 def test_what_may_be_said_and_cannot_be_read_is_told(bring: Bring, line: dict[str, object]) -> None:
     report = bring("talk.jsonl", [line])
     assert (report.added, report.broken) == (0, 1)

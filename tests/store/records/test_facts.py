@@ -6,6 +6,7 @@ import pytest
 from conftest import tried
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import load_cases
 from support.tables import refuses
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
@@ -14,6 +15,8 @@ from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.memory import Memory
 from store.records import facts as ageing
 from store.records.facts import FACT_SORTS, MAX_FACT_CHARACTERS, text_hash
+
+CASES = load_cases(__file__)
 
 
 def remember(memory: Memory, text: str, **details: object) -> int:
@@ -42,18 +45,7 @@ def test_a_fact_is_kept_as_it_was_said(memory: Memory, clock) -> None:
     assert fact.citation == "F#1"
 
 
-@pytest.mark.parametrize(
-    "again",
-    [
-        "The team is five",
-        "the TEAM is FIVE",
-        "  The   team\n is\tfive  ",
-        "The team is five.",
-        "the team is five!",
-        "The team is five ;, ...",
-        "Ｔｈｅ team is five",
-    ],
-)
+@pytest.mark.parametrize("again", CASES["saying_it_again_confirms_it"])
 def test_saying_it_again_confirms_it(memory: Memory, clock, again: str) -> None:
     """Other capitals, spaces, widths or final punctuation are the same fact: one row, its clock started again."""
     first = remember(memory, "The team is five")
@@ -65,17 +57,7 @@ def test_saying_it_again_confirms_it(memory: Memory, clock, again: str) -> None:
     assert memory.history.steps(limit=1)[0].reason == "confirm F#1"
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("tiene mani", "tiene maní"),
-        ("el año", "el ano"),
-        ("team of 5", "team of 6"),
-        ("uses C", "uses C++"),
-        ("five?", "five"),
-        ("¡ya!", "ya"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), CASES["what_only_looks_alike_is_another_fact"])
 def test_what_only_looks_alike_is_another_fact(memory: Memory, one: str, other: str) -> None:
     """Accents, digits and signs carry meaning: "mani" is not "maní"."""
     remember(memory, one)
@@ -326,16 +308,7 @@ def shelf(memory: Memory, clock) -> dict[str, int]:
     return facts
 
 
-@pytest.mark.parametrize(
-    ("sort", "order"),
-    [
-        ("oldest", "Alpha nuts Omega beta zeta"),
-        ("newest", "Omega nuts beta Alpha zeta"),
-        ("domain", "Omega nuts Alpha zeta beta"),
-        ("text", "Alpha nuts beta Omega zeta"),
-        ("state", "Alpha zeta Omega nuts beta"),
-    ],
-)
+@pytest.mark.parametrize(("sort", "order"), CASES["every_order_is_what_its_name_says"])
 def test_every_order_is_what_its_name_says(memory: Memory, clock, shelf: dict[str, int], sort: str, order: str) -> None:
     """All the orders there are over the same shelf; `state` puts what needs a person first."""
     assert set(FACT_SORTS) == {"oldest", "newest", "domain", "text", "state"}, "there are no other orders"

@@ -17,9 +17,9 @@ from store.base.vocabulary import DOORS
 from store.config.configuration import load_config
 from store.conversations import hook_spool
 from store.database import schema as sql_functions
+from store.git import is_tracked_by_git
 from store.memory import Memory
 from store.projects.locating import locate
-from store.trust import ownership
 from store.upkeep import adoption
 from store.upkeep.checks import WRONG
 from store.upkeep.doctor import examine
@@ -386,4 +386,4 @@ def test_what_others_could_have_written_is_not_believed(tmp_path: Path) -> None:
     kept = Path(installation.state_folder()) / installation.state_name_of("memories", str(path))
     kept.chmod(0o666)
     refused(path, "was not made by this installation")
-    assert ownership.is_tracked_by_git(str(path)) is False
+    assert is_tracked_by_git(str(path)) is False

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import load_cases
 
 from store.base import state_files as installation
 from store.doors import client as clients
 from store.doors import config_edit, connection
 from store.doors.client import CLIENTS, CONNECTION_SCOPES, SCOPE_LOCAL, SCOPE_PROJECT, SCOPE_USER, ClientPlace
 from store.doors.config_edit import EditBlocked
+
+CASES = load_cases(__file__)
 
 COMMAND = ("/opt/with space/memoranda",)
 HOOK = ("/opt/with space/python", "/opt/with space/store/doors/memoranda_hook.py")
@@ -185,19 +188,7 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
 TRUSTED = '\n[projects."/home/ana/shop"]\ntrust_level = "trusted"\n'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        'model = "big"\n',
-        "[mcp_servers]\n",
-        'mcp_servers.other.command = "x"\nmcp_servers.other.args = ["y"]\n',
-        'mcp_servers = { other = { command = "x" } }  # mine\n',
-        'model = "big"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
-        '\ufeffmodel = "big"\r\n',
-        '\ufeffmcp_servers = { other = { command = "x" } }\n',
-    ],
-)
+@pytest.mark.parametrize("text", CASES["what_codex_adds_to_its_file_stays_however_that_is_written"])
 def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World, text: str) -> None:
     file = world.root / ".codex" / "config.toml"
     file.parent.mkdir()
@@ -276,15 +267,7 @@ def test_git_sees_nothing_of_a_connection_for_one_person(world: World, name: str
     assert seen.stdout == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "text"),
-    [
-        ("gemini", ".gemini/settings.json", '{"a": 1'),
-        ("codex", ".codex/config.toml", "a = "),
-        ("gemini", ".gemini/settings.json", '{"mcpServers": []}'),
-        ("codex", ".codex/hooks.json", '{"hooks": {"Stop": "x"}}'),
-    ],
-)
+@pytest.mark.parametrize(("name", "file", "text"), CASES["a_file_that_cannot_be_read_is_in_the_way_and_stays"])
 def test_a_file_that_cannot_be_read_is_in_the_way_and_stays(world: World, name: str, file: str, text: str) -> None:
     path = world.home / file
     path.parent.mkdir()

@@ -225,6 +225,14 @@ def test_what_can_only_be_meant_so_is_taken_so_and_a_beginning_of_a_sha_as_it_is
     assert {row for (row,) in memory.database.rows("SELECT length(sha) FROM commits")} == {7, 38, 40}
     call("log_commit", sha="f" * 40)
     assert call("log_commit", sha="f" * 8).data["duplicate"]
+    for number in (1, 2):
+        assert memory.iterations.start_iteration("fix") == number
+        assert call("log_commit", sha="f" * 8, iteration_id=number).text == f"[C#fffffff] was known, in I#{number}."
+        assert memory.commits.get("f" * 40).iteration_id == number
+        memory.iterations.end_iteration(number)
+    said = call("log_commit", sha="f" * 8, iteration_id=1).text
+    assert said.startswith("I#1 was completed, so nothing is booked on it. Leave iteration_id out")
+    assert "no iteration I#9" in call("log_commit", sha="f" * 8, iteration_id=9).text
 
 
 @pytest.mark.parametrize(
