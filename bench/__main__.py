@@ -44,7 +44,7 @@ NAMES = (
         "sync",
         "verify",
     ),
-    *("team", "replica", "mutations"),
+    *("team", "replica", "mutations", "long_history"),
 )
 
 

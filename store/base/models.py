@@ -18,6 +18,7 @@ from store.base.vocabulary import AUTOMATIC_TRIGGERS
 # characters of a line from which on the next may be the rest of it
 MIN_WRAPPED_LENGTH = 50
 MAX_SUBJECT_LINES = 3  # of a subject
+MAX_HEADLINE = 200  # characters of a commit in a list
 _PARAGRAPH_END = r"\n[ \t\r]*\n"
 # begins a line that is none: of a list, a trailer
 _LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
@@ -194,6 +195,11 @@ class Commit(CitedRecord, WordedRecord):
     def subject(self) -> str:
         """The subject in one line, for a person to read."""
         return " ".join(line.rstrip() for line in self.subject_lines.split("\n")) or "(no message)"
+
+    @property
+    def headline(self) -> str:
+        """The first line of the message, at most MAX_HEADLINE characters of it, for a list."""
+        return self.message.partition("\n")[0].strip()[:MAX_HEADLINE] or "(no message)"
 
     @property
     def body(self) -> str:

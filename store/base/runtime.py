@@ -2,7 +2,8 @@
 
 import os
 import stat
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
@@ -122,3 +123,15 @@ def require_extension(name: str, kind: type[Kind]) -> Kind:
 def find_extension(name: str, kind: type[Kind]) -> Kind | None:
     """Return what a part does for the core, by its class; None if the part is not installed."""
     return require_extension(name, kind) if PART_LOADERS[name]() else None
+
+
+def start_detached(variables: Mapping[str, str], module: str, *words: str) -> int:
+    """Start a module of ours as a process that nobody waits for, nothing of which is read; return its number, 0 where
+    none can be started."""
+    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    command = [sys.executable, "-P", "-m", module, *words]
+    with suppress(OSError, ValueError):
+        return os.posix_spawn(
+            sys.executable, command, variables, file_actions=nothing, setsid=sys.platform == "linux"
+        )
+    return 0

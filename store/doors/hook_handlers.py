@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 import tomllib
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from typing import Any
 from store.base.citations import cite
 from store.base.errors import Busy, MemorandaError, Purged
 from store.base.location import checkout_root
-from store.base.runtime import read_plain_file
+from store.base.runtime import read_plain_file, start_detached
 from store.base.vocabulary import PERSON_ORIGIN
 from store.config.configuration import may_capture, user_settings_path
 from store.conversations.hook_spool import append_act
@@ -550,18 +549,11 @@ def _handle_end(memory: Memory, event: HookEvent, caller: Caller, started: float
 def start_background(memory: Memory, event: HookEvent, caller: Caller) -> None:
     """Have a process of its own do what is due after an event (`hook_background`), with the variables of whoever
     reports."""
-    words = [sys.executable, "-P", "-m", "store.doors.hook_background"]
-    words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
-    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
-    try:
-        child = os.posix_spawn(
-            sys.executable, words, caller.variables, file_actions=nothing, setsid=sys.platform == "linux"
-        )
-    except (OSError, ValueError):
-        # too many processes: the next event starts one, or the application does it
-        return
+    words = (memory.database.path, event.kind, event.session, str(event.tokens), str(event.window))
+    child = start_detached(caller.variables, "store.doors.hook_background", *words)
     # where this process goes on, somebody has to hear that the child ended
-    Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
+    if child:
+        Thread(target=os.waitpid, args=(child, 0), daemon=True).start()
 
 
 def _actor_of(event: HookEvent) -> str:

@@ -275,7 +275,7 @@ def title_of_record(record: Record) -> str:
         case Decision():
             return record.title
         case Commit():
-            return record.subject
+            return record.headline
         case Iteration():
             return f"{record.command} {record.description}".strip()
         case Event():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from store.base.errors import MemorandaError
-from store.base.runtime import is_part_disabled
+from store.base.runtime import is_part_disabled, start_detached
 from store.documents.sections import list_synced_paths
 from store.embedding.vectors import Vectors
 from store.inbox.duplicates import compare_new_facts, has_uncompared_facts
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import (
     finish_pending_purge,
@@ -26,6 +29,8 @@ Tell = Callable[[str], None]
 BACKUP_BYTES = 16 << 20
 # maximum time that a read command spends to sync the timeline and the documents first
 WAIT_SECONDS = 2.0
+# new commits from which on it reads only the first batch, the newest
+LONG_HISTORY = 250
 
 
 @contextmanager
@@ -99,18 +104,34 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool], tell: Tell)
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool], tell: Tell) -> None:
-    """Read the commits that the timeline lacks, until `late` returns True, and report what remains."""
+    """Read the commits that the timeline lacks, newest first, until `late` returns True; of a long history only the
+    newest. A process of its own reads the rest."""
     # unknown until git has listed the commits
     remaining: int | None = None
+    read = 0
 
     def progress(done: int, total: int) -> None:
-        nonlocal remaining
-        remaining = total - done
+        nonlocal read, remaining
+        read, remaining = done, total - done
 
-    new = run_maintenance(memory, cwd, progress, late, tell)
+    def over() -> bool:
+        return late() or bool(read and remaining and remaining > LONG_HISTORY)
+
+    new = run_maintenance(memory, cwd, progress, over, tell)
     if new is None:
         tell("Another process is reading git's history right now.")
-    elif remaining is None and late() and readable_repository(memory, cwd):
-        tell("Reading git timed out; the next command tries again.")
-    elif remaining:
-        tell(f"{remaining:,} commits remain to be read; the next command continues.")
+    elif remaining or (remaining is None and late() and readable_repository(memory, cwd)):
+        many = "Commits" if remaining is None else f"{remaining:,} commits"
+        tell(f"{many} remain to be read, which goes on beside this.")
+        start_detached(os.environ, "store.upkeep.catch_up", memory.database.path, cwd)
+
+
+def main(path: str, cwd: str) -> None:
+    """Read what is left of git's history into the memory at `path`."""
+    os.nice(10)
+    with Memory(locate(path, {}, cwd), "worker", create=False) as memory:
+        run_maintenance(memory, cwd)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -31,11 +31,10 @@ from store.base import models
 from store.base.errors import ExitStatus, MemorandaError
 from store.conversations.turns import NewTurn as Turn
 from store.embedding import indexer
-from store.git.repository import Repository
 from store.inbox.duplicates import propose_duplicates
 from store.ingest.runner import IngestReport, _IngestRun
 from store.memory import Memory
-from store.upkeep import catch_up
+from store.upkeep import catch_up, maintenance
 from tui import cli
 from tui.input.arguments import Verb
 from tui.input.verb_table import MODULES, list_verbs, verb_named
@@ -1310,27 +1309,24 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
 
 
 def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path, monkeypatch):
-    """Out of time, it answers from what there is and says what remains; the next command goes on."""
+    """It answers from the newest, says what remains, and has a process of its own read that; so where time is over."""
     do("init")
     for number in range(3):
         repositories.commit(checkout, f"number {number}")
-    read, clock, passed = Repository.read_commits, time.monotonic, []
-
-    def slow(self, shas, cancelled):  # the real reading, on a disk that is: the moment is over with the first
-        for info in read(self, shas, cancelled):
-            passed.append(1e6)
-            yield info
-
+    started: list[tuple[str, ...]] = []
     with monkeypatch.context() as hurry:
+        hurry.setattr(catch_up, "start_detached", lambda variables, *words: started.append(words))
         hurry.setattr(catch_up, "WAIT_SECONDS", 0)
         said = do("timeline")
-        assert (said.status, said.err) == (0, "Reading git timed out; the next command tries again.\n")
+        assert (said.status, said.err) == (0, "Commits remain to be read, which goes on beside this.\n")
         hurry.setattr(catch_up, "WAIT_SECONDS", 600)
-        hurry.setattr(time, "monotonic", lambda: clock() + sum(passed))
-        hurry.setattr(Repository, "read_commits", slow)
-        said = do("timeline")
-    assert said.status == 0
-    assert said.err == "3 commits remain to be read; the next command continues.\n"
+        hurry.setattr(catch_up, "LONG_HISTORY", 2)
+        hurry.setattr(maintenance, "COMMIT_BATCH", 1)
+        said = do("timeline", "--json")
+    assert (len(said.data), said.err) == (1, "3 commits remain to be read, which goes on beside this.\n")
+    assert said.data[0]["subject" if "subject" in said.data[0] else "message"].startswith("number 2")
+    assert len(started) == 2 and started[1][0] == "store.upkeep.catch_up"
+    catch_up.main(*started[1][1:])
     said = do("timeline", "--json")
     assert (len(said.data), said.err) == (4, "")
 

@@ -288,7 +288,7 @@ SUMMARIES: dict[type[Any], Callable[[Any], tuple[str, str]]] = {
     models.Fact: lambda one: (one.fact, one.domain),
     models.GlobalFact: lambda one: (one.fact, f"global · {one.own.domain}"),
     models.Decision: lambda one: (one.title, one.impact if one.status == "active" else state_word(one.status)),
-    models.Commit: lambda one: (one.subject, _commit_size(one)),
+    models.Commit: lambda one: (one.headline, _commit_size(one)),
     models.Event: lambda one: (event_words(one), ""),
     models.Iteration: lambda one: (f"{one.command}: {one.description}".removesuffix(": "), one.status),
     models.Task: lambda one: (one.text, state_word(one.status)),

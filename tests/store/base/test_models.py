@@ -35,3 +35,4 @@ def test_the_subject_of_a_commit_goes_on_where_its_line_was_wrapped(message: str
     assert (found.subject_lines, found.body) == (head, body)
     assert found.subject == head.replace("\r", "").replace("\n", " ") or "(no message)"
     assert found.message.startswith(found.subject_lines)
+    assert found.headline == message.split("\n")[0].strip()[:200] or found.headline == "(no message)"

@@ -81,7 +81,7 @@ def exported(memory: Memory) -> dict[str, Any]:
             for name in {"before", "after"} & set(row):
                 if row[name] is not None:
                     row[name] = {**json.loads(row[name]), "asked": "", "based_on": ""}
-    del whole["checksums"], whole["checksum"]
+    del whole["checksums"], whole["checksum"], whole["seal"]
     return whole
 
 
