@@ -7,11 +7,12 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import checkout_root
 from store.doors import memoranda_hook
+from store.doors.hook_events import CLIENT_TABLE
 from store.version import __version__
 
 # of our server, our hooks and our plugin in every client
@@ -85,34 +86,34 @@ class HealthCheck(NamedTuple):
     """How a client's own command says that it sees our server: the `words` after its program, a text that the line
     about us contains (`line`), and texts of which that line has one if all is well (`good`)."""
 
-    words: tuple[str, ...]
+    words: Sequence[str]
     line: str
-    good: tuple[str, ...]
+    good: Sequence[str]
 
 
 class AgentClient(NamedTuple):
     """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there;
-    `installs` what the client itself puts into a folder of its configuration that it finds."""
+    `events` for which our hook is registered (event, matcher, timeout as the client counts it), `installs` what the
+    client itself puts into a folder of its configuration that it finds."""
 
     name: str
     title: str
     program: str
     edits: Callable[[ClientPlace], list[ConfigEdit]]
     health: HealthCheck
-    steps: Mapping[str, tuple[str, ...]]
-    installs: tuple[str, ...] = ()
+    steps: Mapping[str, Sequence[str]]
+    events: Sequence[tuple[str, str, int]]
+    installs: Sequence[str]
 
 
-def make_hook_edits(
-    file: str, client: str, place: ClientPlace, events: Sequence[tuple[str, str, int]], named: bool = False
-) -> list[ConfigEdit]:
-    """Return the changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
+def make_hook_edits(file: str, client: str, place: ClientPlace, named: bool = False) -> list[ConfigEdit]:
+    """Return the changes that register our hooks, the same form in three clients."""
     name = {"name": CONNECTION_NAME} if named else {}
     return [
         ConfigEdit(
             file, EDIT_APPEND, ("hooks", event), _hook_entry(place.hook_line(client), matcher, timeout, **name)
         )
-        for event, matcher, timeout in events
+        for event, matcher, timeout in CLIENTS[client].events
     ]
 
 
@@ -143,18 +144,7 @@ def hook_program() -> tuple[str, ...]:
     return (sys.executable, os.path.abspath(memoranda_hook.__file__)) if sys.executable else ()
 
 
-# Claude Code: seen with 2.1.197 and 2.1.330.
-
-CLAUDE_TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
-CLAUDE_EVENTS = (  # (event, matcher, timeout in seconds)
-    ("SessionStart", "", 10),
-    ("UserPromptSubmit", "", 5),
-    ("PostToolUse", CLAUDE_TOOLS, 5),
-    ("PreCompact", "", 30),
-    ("Stop", "", 10),
-    # without a timeout of its own it is killed after 1.5 s
-    ("SessionEnd", "", 5),
-)
+# Claude Code: seen with 2.1.197 and 2.1.330. A SessionEnd without a timeout of its own is killed after 1.5 s.
 
 
 def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
@@ -165,7 +155,7 @@ def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
         file = os.path.join(place.root, ".claude", "settings.json")
         return [
             ConfigEdit(os.path.join(place.root, ".mcp.json"), EDIT_SET, ("mcpServers", CONNECTION_NAME), server),
-            *make_hook_edits(file, CLAUDE_CODE.name, place, CLAUDE_EVENTS),
+            *make_hook_edits(file, "claude-code", place),
         ]
     if place.scope == SCOPE_LOCAL:
         key: tuple[str, ...] = ("projects", checkout_root(place.root) or place.root, "mcpServers", CONNECTION_NAME)
@@ -177,38 +167,12 @@ def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
         ConfigEdit(
             os.path.join(place.config_folder("CLAUDE_CONFIG_DIR"), ".claude.json"), EDIT_SET, key, server, True
         ),
-        *make_hook_edits(file, CLAUDE_CODE.name, place, CLAUDE_EVENTS),
+        *make_hook_edits(file, "claude-code", place),
     ]
 
 
-CLAUDE_CODE = AgentClient(
-    "claude-code",
-    "Claude Code",
-    "claude",
-    make_claude_edits,
-    HealthCheck(("mcp", "get", CONNECTION_NAME), "Status:", ("Connected",)),
-    {
-        SCOPE_LOCAL: (),
-        SCOPE_PROJECT: ("Each teammate approves .mcp.json once, in `claude`.",),
-        SCOPE_USER: (),
-    },
-)
-
-
-# Codex: seen with 0.169.0. It passes a dozen variables to a server, and runs only hooks that the person trusts.
-
-CODEX_EVENTS = (  # (event, matcher, timeout in seconds)
-    ("SessionStart", "", 10),
-    ("UserPromptSubmit", "", 5),
-    ("PostToolUse", "", 5),
-    ("PreCompact", "", 30),
-    ("Stop", "", 10),
-    # it complains at every start about more
-    ("SessionEnd", "", 3),
-)
-CODEX_TRUST_STEP = (
-    "Codex runs no hook until you trust it: start `codex`, type /hooks, and trust those of memoranda."
-)
+# Codex: seen with 0.169.0. It passes a dozen variables to a server, and runs only hooks that the person trusts, and
+# complains at every start about a SessionEnd of more than 3 s.
 
 
 def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
@@ -224,38 +188,11 @@ def make_codex_edits(place: ClientPlace) -> list[ConfigEdit]:
     folder = own if place.scope == SCOPE_USER else os.path.join(place.root, ".codex")
     return [
         ConfigEdit(os.path.join(folder, "config.toml"), EDIT_SET, ("mcp_servers", CONNECTION_NAME), server),
-        *make_hook_edits(os.path.join(folder, "hooks.json"), CODEX.name, place, CODEX_EVENTS),
+        *make_hook_edits(os.path.join(folder, "hooks.json"), "codex", place),
     ]
 
 
-_CODEX_PROJECT_STEP = (
-    "Codex reads a project's .codex only once the project is trusted: it asks when you start `codex` there."
-)
-CODEX = AgentClient(
-    "codex",
-    "Codex",
-    "codex",
-    make_codex_edits,
-    HealthCheck(("mcp", "list"), CONNECTION_NAME, ("enabled",)),
-    {
-        SCOPE_LOCAL: (_CODEX_PROJECT_STEP, CODEX_TRUST_STEP),
-        SCOPE_PROJECT: (_CODEX_PROJECT_STEP, CODEX_TRUST_STEP),
-        SCOPE_USER: (CODEX_TRUST_STEP,),
-    },
-)
-
-
 # Gemini CLI: seen with 0.61.0. Its timeouts are milliseconds; in a folder that is not trusted it runs no server.
-
-# (event, matcher, timeout in milliseconds)
-GEMINI_EVENTS = (
-    ("SessionStart", "", 10_000),
-    ("BeforeAgent", "", 5_000),
-    ("AfterTool", "run_shell_command|write_file|replace|write_todos", 5_000),
-    ("PreCompress", "", 30_000),
-    ("AfterAgent", "", 10_000),
-    ("SessionEnd", "", 5_000),
-)
 
 
 def make_gemini_edits(place: ClientPlace) -> list[ConfigEdit]:
@@ -268,21 +205,8 @@ def make_gemini_edits(place: ClientPlace) -> list[ConfigEdit]:
         server["env"] = variables
     return [
         ConfigEdit(file, EDIT_SET, ("mcpServers", CONNECTION_NAME), server),
-        *make_hook_edits(file, GEMINI.name, place, GEMINI_EVENTS, named=True),
+        *make_hook_edits(file, "gemini", place, named=True),
     ]
-
-
-_GEMINI_FOLDER_STEP = (
-    "Gemini runs no server in a folder that you did not trust: answer its question when you start `gemini` there."
-)
-GEMINI = AgentClient(
-    "gemini",
-    "Gemini CLI",
-    "gemini",
-    make_gemini_edits,
-    HealthCheck(("mcp", "list"), f"{CONNECTION_NAME}:", ("Connected",)),
-    {SCOPE_LOCAL: (_GEMINI_FOLDER_STEP,), SCOPE_PROJECT: (_GEMINI_FOLDER_STEP,), SCOPE_USER: ()},
-)
 
 
 # OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs our hook.
@@ -301,24 +225,13 @@ def make_opencode_edits(place: ClientPlace) -> list[ConfigEdit]:
     commented, plain = (os.path.join(folder, f"opencode.{ending}") for ending in ("jsonc", "json"))
     file = commented if os.path.lexists(commented) else plain
     source = Path(OPENCODE_PLUGIN_FILE).read_text(encoding="utf-8")
-    source = source.replace(PLUGIN_COMMAND, json.dumps(place.hook_words(OPENCODE.name)), 1)
+    source = source.replace(PLUGIN_COMMAND, json.dumps(place.hook_words("opencode")), 1)
     return [
         ConfigEdit(
             file, EDIT_SET, ("mcp", CONNECTION_NAME), {"type": "local", "command": place.command_words("mcp")}
         ),
         ConfigEdit(os.path.join(own, "plugins", f"{CONNECTION_NAME}.js"), EDIT_WHOLE, (), source),
     ]
-
-
-OPENCODE = AgentClient(
-    "opencode",
-    "OpenCode",
-    "opencode",
-    make_opencode_edits,
-    HealthCheck(("mcp", "list"), CONNECTION_NAME, ("connected",)),
-    {SCOPE_LOCAL: (), SCOPE_PROJECT: (), SCOPE_USER: ()},
-    ("node_modules", "package.json", "package-lock.json", "bun.lock", "bun.lockb", ".gitignore"),
-)
 
 
 # A plugin of Claude Code as a folder: our server, our hooks and one skill; no configuration is changed.
@@ -359,7 +272,7 @@ def make_plugin_files() -> dict[str, str]:
     program = '"${CLAUDE_PLUGIN_ROOT}"/' + PLUGIN_STARTER
     hooks = {
         event: [_hook_entry(f"{program} hook claude-code", matcher, timeout)]
-        for event, matcher, timeout in CLAUDE_EVENTS
+        for event, matcher, timeout in CLIENTS["claude-code"].events
     }
     plugin = {
         "name": "memoranda",
@@ -386,4 +299,21 @@ def _format_json(value: object) -> str:
 
 # The clients that can be connected.
 
-CLIENTS: dict[str, AgentClient] = {client.name: client for client in (CLAUDE_CODE, CODEX, GEMINI, OPENCODE)}
+CLIENT_EDITS = {
+    "claude-code": make_claude_edits,
+    "codex": make_codex_edits,
+    "gemini": make_gemini_edits,
+    "opencode": make_opencode_edits,
+}
+
+
+def make_client(
+    name: str, one: Mapping[str, Any], edits: Callable[[ClientPlace], list[ConfigEdit]]
+) -> AgentClient:
+    """Return a client of its entry in `clients.json`."""
+    events = [(event, *rest) for event, _, *rest in one["events"] if rest]
+    health = HealthCheck(*one["health"])
+    return AgentClient(name, one["title"], one["program"], edits, health, one["steps"], events, one["installs"])
+
+
+CLIENTS = {name: make_client(name, one, CLIENT_EDITS[name]) for name, one in CLIENT_TABLE.items()}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from store.base.runtime import read_plain_file
@@ -17,28 +18,11 @@ from store.text.words import reduce_to_one_line, remove_between
 
 OUR_EVENT_KINDS = ("start", "prompt", "tool", "compact", "stop", "end")
 EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = OUR_EVENT_KINDS
-_CLAUDE_EVENT_KINDS = {
-    "SessionStart": EVENT_START,
-    "UserPromptSubmit": EVENT_PROMPT,
-    "PostToolUse": EVENT_TOOL,
-    "PreCompact": EVENT_COMPACT,
-    "Stop": EVENT_STOP,
-    "SessionEnd": EVENT_END,
-}
+# what is known of each client: its title and program, the names of its events, each with what it is and, if ours is to
+# be registered for it, a matcher and a timeout, and what `client` needs besides
+CLIENT_TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("clients.json").read_text(encoding="utf-8"))
 # client → the name of its event → what it is; `agent-turn-complete` is Codex's `notify`
-EVENT_KINDS = {
-    "claude-code": _CLAUDE_EVENT_KINDS,
-    "codex": {**_CLAUDE_EVENT_KINDS, "agent-turn-complete": EVENT_STOP},
-    "gemini": {
-        "SessionStart": EVENT_START,
-        "BeforeAgent": EVENT_PROMPT,
-        "AfterTool": EVENT_TOOL,
-        "PreCompress": EVENT_COMPACT,
-        "AfterAgent": EVENT_STOP,
-        "SessionEnd": EVENT_END,
-    },
-    "opencode": {kind: kind for kind in OUR_EVENT_KINDS},
-}
+EVENT_KINDS = {name: {one[0]: one[1] for one in client["events"]} for name, client in CLIENT_TABLE.items()}
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
 TASK_TOOLS = (
     "TodoWrite",

@@ -401,24 +401,26 @@ TOOLS = {
 
 @pytest.mark.parametrize("name", list(TOOLS))
 def test_a_hook_for_tools_hears_each_tool_by_the_name_that_its_client_has(name: str) -> None:
-    events = {"claude-code": clients.CLAUDE_EVENTS, "gemini": clients.GEMINI_EVENTS}[name]
+    events = clients.CLIENTS[name].events
     matchers = [matcher for _, matcher, _ in events if matcher]
     assert len(matchers) == 1
     assert sorted(matchers[0].split("|")) == sorted(TOOLS[name])
     assert not re.fullmatch(matchers[0], "Read")
 
 
-def test_the_recipe_of_contributing_connects_a_client(world: World) -> None:
+def test_the_recipe_of_contributing_connects_a_client(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parents[4] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    recipe = re.search(r"^## Add a client\n.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE)
+    recipe = re.search(r"^## Add a client\n.*?```json\n(.*?)```.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE)
     assert recipe
     names: dict[str, Any] = {"os": os, **vars(clients)}
-    exec(textwrap.dedent(recipe[1]), names)
+    exec(textwrap.dedent(recipe[2]), names)
+    kiwi = clients.make_client("kiwi", json.loads(f"{{{recipe[1]}}}")["kiwi"], names["make_kiwi_edits"])
+    monkeypatch.setitem(CLIENTS, "kiwi", kiwi)
     before = world.files()
-    connection.apply_connection(connection.plan_connection(names["KIWI"], world.place(SCOPE_USER)))
+    connection.apply_connection(connection.plan_connection(kiwi, world.place(SCOPE_USER)))
     made = [world.home / ".kiwi" / name for name in ("hooks.json", "mcp.json")]
     assert sorted(set(world.files()) - set(before)) == [str(file) for file in made]
-    connection.apply_disconnection(connection.plan_disconnection(names["KIWI"], world.place(SCOPE_USER)))
+    connection.apply_disconnection(connection.plan_disconnection(kiwi, world.place(SCOPE_USER)))
     assert world.files() == before
 
 
