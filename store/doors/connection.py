@@ -11,7 +11,6 @@ import difflib
 import json
 import os
 import re
-import selectors
 import shutil
 import stat
 import subprocess
@@ -72,7 +71,8 @@ from store.doors.git_hooks import (
     write_whole_file,
 )
 from store.git import is_tracked_by_git
-from store.git.process import GitError, run_git
+from store.git.process import GitError, read_chunks, run_git
+from store.git.repository import split_lines
 from store.projects.registry import list_marks
 from store.purge.file_eraser import guard_path, has_kept_versions, require_sealed_texts
 from store.text.display import visible
@@ -187,11 +187,12 @@ def _ask_codex(found: str, place: ClientPlace) -> tuple[list[dict[str, Any]], li
     except OSError:
         return None
     answers: dict[int, Any] = {}
+    until = time.monotonic() + CLIENT_SECONDS
     try:
         assert child.stdin is not None and child.stdout is not None
         child.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in asked))
         child.stdin.flush()
-        for line in _read_lines(child, time.monotonic() + CLIENT_SECONDS):
+        for line in split_lines(read_chunks(child.stdout, lambda: time.monotonic() > until)):
             try:
                 message = json.loads(line)
             except ValueError:
@@ -209,22 +210,6 @@ def _ask_codex(found: str, place: ClientPlace) -> tuple[list[dict[str, Any]], li
         return None
     hooks = [hook for folder in answers[2].get("data", ()) for hook in folder.get("hooks", ())]
     return list(answers[3].get("data", ())), hooks
-
-
-def _read_lines(child: subprocess.Popen[bytes], until: float) -> Iterator[bytes]:
-    """Yield the lines of a child's output, until it ends or the moment comes."""
-    assert child.stdout is not None
-    rest = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ)
-        while (left := until - time.monotonic()) > 0:
-            if not selector.select(left):
-                return
-            data = os.read(child.stdout.fileno(), 65_536)
-            if not data:
-                return
-            *lines, rest = (rest + data).split(b"\n")
-            yield from lines
 
 
 CONNECTION_KIND = "connections"

@@ -11,13 +11,12 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import file_digest, sha256
 from itertools import zip_longest
 from shutil import copyfileobj, rmtree
-from types import TracebackType
 from typing import Any
 
 import apsw
@@ -55,43 +54,24 @@ from store.trust.ownership import register_copy_of
 SCRATCH_ENDING = ".scratch"
 
 
-class ScratchFolder:
-    """A private folder beside `path`, while it is in use. Raise OSError."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._handle = -1
-        self.folder = ""
-
-    def __enter__(self) -> str:
+@contextmanager
+def scratch_folder(path: str) -> Iterator[str]:
+    """Yield a private folder beside `path`, and remove it afterwards. Raise OSError."""
+    with ExitStack() as at_end:
         while True:
-            self.folder = f"{self._path}.{os.urandom(4).hex()}{SCRATCH_ENDING}"
-            os.mkdir(self.folder, 0o700)
-            try:
-                self._handle = os.open(self.folder, os.O_RDONLY)
-                fcntl.flock(self._handle, fcntl.LOCK_EX)
-            except FileNotFoundError:
-                # removed as abandoned before it was locked
-                continue
-            except OSError:
-                self.__exit__(None, None, None)
-                raise
-            if os.path.lexists(self.folder):
-                inner = os.path.join(self.folder, "work")
-                try:
-                    os.mkdir(inner, 0o700)
-                except OSError:
-                    self.__exit__(None, None, None)
-                    raise
-                return inner
-            os.close(self._handle)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        rmtree(self.folder, ignore_errors=True)
-        if self._handle >= 0:
-            os.close(self._handle)
+            folder = f"{path}.{os.urandom(4).hex()}{SCRATCH_ENDING}"
+            os.mkdir(folder, 0o700)
+            at_end.callback(rmtree, folder, ignore_errors=True)
+            # removed as abandoned before it is locked, it is made anew
+            with suppress(FileNotFoundError):
+                handle = os.open(folder, os.O_RDONLY)
+                at_end.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.path.lexists(folder):
+                break
+        inner = os.path.join(folder, "work")
+        os.mkdir(inner, 0o700)
+        yield inner
 
 
 def tidy_scratch_folders(folder: str) -> None:
@@ -170,7 +150,7 @@ def find_export_problem(path: str, place: str) -> str:
     name = os.path.basename(path)
     try:
         with (
-            ScratchFolder(place) as scratch,
+            scratch_folder(place) as scratch,
             closing(Database(os.path.join(scratch, "memory.db"), "worker")) as database,
         ):
             return _compare_restored_export(database, path)
@@ -372,7 +352,7 @@ def copy_memory(
     newest step in it, None if it was cancelled. Raise StorageError."""
     connection, *_ = open_connection(database.path, create=False)
     try:
-        with ScratchFolder(path) as folder, open_snapshot(connection) as source:
+        with scratch_folder(path) as folder, open_snapshot(connection) as source:
             step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
             copy = os.path.join(folder, "copy.db")
             if not copy_pages(source, copy, cancelled):
@@ -523,7 +503,7 @@ def _backup_problem(path: str, place: str, sums: dict[str, str], digest: str) ->
                 return f"{table} differs from what it was made of"
         if digest and digest != bytes_now:
             return "its bytes are not those that were written, although every record is"
-        with ScratchFolder(place) as folder, _restored_backup(path, folder) as restored:
+        with scratch_folder(place) as folder, _restored_backup(path, folder) as restored:
             return _find_damage(restored)
     except (Conflict, DamagedFile, ForeignFile) as error:
         return error.message.rpartition("is damaged: ")[2].rstrip(".")

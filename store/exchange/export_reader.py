@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import os
 import re
 import zlib
@@ -19,6 +18,7 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from shlex import quote
+from sys import float_info
 from typing import Any, BinaryIO
 
 import apsw
@@ -396,6 +396,10 @@ def newer_export_error(name: str) -> NewerFile:
 Convert = Callable[[Any], Any]
 
 POSITIVE_RANGE = (1, 2**63 - 1)
+USUAL_RANGES: dict[str, tuple[float, float]] = {
+    "INTEGER": (-(2**63), 2**63 - 1),
+    "REAL": (-float_info.max, float_info.max),
+}
 NUMBER_RANGES = {
     ("facts", "importance"): (0.0, 1.0),
     ("turns", "number"): POSITIVE_RANGE,
@@ -497,12 +501,9 @@ def _make_converter(table: str, column: ExportColumn) -> Convert:
 def _plain_converter(table: str, column: ExportColumn) -> Convert:
     """Return the function that checks and converts a column's values that are not NULL."""
     place = (table, column.name)
-    if column.kind == "INTEGER":
-        low, high = NUMBER_RANGES.get(place, (1 if column.name == "id" else -(2**63), 2**63 - 1))
-        return lambda value: _check_integer(value, column.words, low, high)
-    if column.kind == "REAL":
-        low, high = NUMBER_RANGES.get(place, (-math.inf, math.inf))
-        return lambda value: _check_real(value, low, high)
+    if column.kind in USUAL_RANGES:
+        low, high = NUMBER_RANGES.get(place, POSITIVE_RANGE if column.name == "id" else USUAL_RANGES[column.kind])
+        return lambda value: _check_number(value, column, low, high)
     if column.kind == "BLOB":
         return _parse_blob
     if column.words:
@@ -517,28 +518,16 @@ def _plain_converter(table: str, column: ExportColumn) -> Convert:
     return lambda value: _check_text(value, most)
 
 
-def _check_integer(value: Any, words: tuple[Any, ...], low: float, high: float) -> int:
-    """Return a whole number within limits. Raise InvalidValue."""
-    if type(value) is not int:
-        raise InvalidValue("is not a whole number")
-    if words and value not in words:
-        raise InvalidValue(f"is none of {', '.join(map(str, words))}")
+def _check_number(value: Any, column: ExportColumn, low: float, high: float) -> int | float:
+    """Return a number within limits, a whole one for INTEGER. Raise InvalidValue."""
+    whole = column.kind == "INTEGER"
+    if type(value) is not int and (whole or type(value) is not float):
+        raise InvalidValue("is not a whole number" if whole else "is not a number")
+    if column.words and value not in column.words:
+        raise InvalidValue(f"is none of {', '.join(map(str, column.words))}")
     if not low <= value <= high:
         raise InvalidValue("is a number that cannot be there")
-    return value
-
-
-def _check_real(value: Any, low: float, high: float) -> float:
-    """Return a finite number within limits. Raise InvalidValue."""
-    if type(value) is not float and type(value) is not int:
-        raise InvalidValue("is not a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise InvalidValue("is a number that cannot be there") from None
-    if not (math.isfinite(number) and low <= number <= high):
-        raise InvalidValue("is a number that cannot be there")
-    return number
+    return value if whole else float(value)
 
 
 def _parse_blob(value: Any) -> bytes:

@@ -476,20 +476,15 @@ _UNSEEN_CHARACTERS = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
 TIMELINE_SQL = """
-SELECT at, kind, id FROM (
-  SELECT decided_at AS at, 'decision' AS kind, id FROM decisions WHERE status <> 'forgotten'
-  UNION ALL SELECT committed_at, 'commit', id FROM commits
-  UNION ALL SELECT created_at, 'event', id FROM events
-  UNION ALL SELECT started_at, 'iteration', id FROM iterations)
+SELECT at, kind, text, cited, more FROM (
+  SELECT decided_at AS at, 'decision' AS kind, id, title AS text, 'D#' || id AS cited, '' AS more
+    FROM decisions WHERE status <> 'forgotten'
+  UNION ALL SELECT committed_at, 'commit', id, substr(message, 1, instr(message || char(10), char(10)) - 1),
+    'C#' || substr(sha, 1, 7), author FROM commits
+  UNION ALL SELECT created_at, 'event', id, event_type, 'E#' || id, phase FROM events
+  UNION ALL SELECT started_at, 'iteration', id, command || ': ' || description, 'I#' || id, status FROM iterations)
 ORDER BY at DESC, kind, id DESC
 """
-TIMELINE_ENTRY_SQL = {
-    "decision": "SELECT title, 'D#' || id, '' FROM decisions WHERE id = ?",
-    "commit": "SELECT substr(message, 1, instr(message || char(10), char(10)) - 1), 'C#' || substr(sha, 1, 7), author"
-    " FROM commits WHERE id = ?",
-    "event": "SELECT event_type, 'E#' || id, phase FROM events WHERE id = ?",
-    "iteration": "SELECT command || ': ' || description, 'I#' || id, status FROM iterations WHERE id = ?",
-}
 
 
 def export_markdown(database: Database, name: str, now: str) -> Generator[str, None, None]:
@@ -497,12 +492,19 @@ def export_markdown(database: Database, name: str, now: str) -> Generator[str, N
     try:
         with open_snapshot(database.connection) as connection:
             yield f"{MARKDOWN_TITLE}{escape_markdown(name)}\n\nAs of {format_local_time(now)}.\n"
-            yield from _markdown_facts(connection, now)
-            yield from _markdown_decisions(connection)
-            yield from _markdown_tasks(connection)
-            yield from _markdown_timeline(connection)
+            yield from _markdown_section("\n## Facts\n", _markdown_facts(connection, now))
+            yield from _markdown_section("\n## Decisions\n", _markdown_decisions(connection))
+            yield from _markdown_section("\n## Tasks\n\n", _markdown_tasks(connection), "None.\n")
+            yield from _markdown_section("\n## Timeline\n", _markdown_timeline(connection))
     except apsw.Error as error:
         raise explain_sqlite_error(error, database.path) from None
+
+
+def _markdown_section(heading: str, parts: Iterator[str], empty: str = "\nNone.\n") -> Iterator[str]:
+    """Yield a heading and what is below it, or that there is nothing."""
+    yield heading
+    yield next(parts, empty)
+    yield from parts
 
 
 def escape_markdown(text: str, indent: str = "") -> str:
@@ -512,9 +514,7 @@ def escape_markdown(text: str, indent: str = "") -> str:
 
 
 def _markdown_facts(connection: apsw.Connection, now: str) -> Iterator[str]:
-    """Yield the section of facts, by domain."""
-    yield "\n## Facts\n"
-    found = False
+    """Yield the facts, by domain."""
     for domain in DOMAINS:
         rows = connection.execute(
             "SELECT id, fact, confidence, last_confirmed_at, pinned, origin, tags FROM facts"
@@ -532,21 +532,16 @@ def _markdown_facts(connection: apsw.Connection, now: str) -> Iterator[str]:
             ]
             about += [f"#{escape_markdown(tag)}" for tag in json.loads(tags)]
             yield f"{title}- **{cite('fact', number)}** {escape_markdown(fact, '  ')}  \n  *{', '.join(about)}*\n"
-            title, found = "", True
-    if not found:
-        yield "\nNone.\n"
+            title = ""
 
 
 def _markdown_decisions(connection: apsw.Connection) -> Iterator[str]:
-    """Yield the section of decisions, the newest first."""
-    yield "\n## Decisions\n"
+    """Yield the decisions, the newest first."""
     rows = connection.execute(
         "SELECT id, title, chosen, context, alternatives, rationale, impact, decided_at, status, supersedes, origin"
         " FROM decisions WHERE status <> 'forgotten' ORDER BY decided_at DESC, id DESC"
     )
-    found = False
     for number, title, chosen, context, others, rationale, impact, at, status, supersedes, origin in rows:
-        found = True
         state = "" if status == "active" else f", {status}"
         yield f"\n### {cite('decision', number)} {' '.join(escape_markdown(title).split())}\n\n"
         yield f"*{format_local_time(at)}, {impact} impact{state}, {escape_markdown(origin)}*\n\n"
@@ -566,35 +561,26 @@ def _markdown_decisions(connection: apsw.Connection) -> Iterator[str]:
         for kind, sha, message in links:
             subject = " ".join(commit_subject_lines(message).split())
             yield f"- {_LINK_VERBS[kind]} {cite('commit', sha)} {escape_markdown(subject)}\n"
-    if not found:
-        yield "\nNone.\n"
 
 
 _LINK_VERBS = {"implements": "Implemented by", "reverts": "Reverted by", "relates": "Related to"}
 
 
 def _markdown_tasks(connection: apsw.Connection) -> Iterator[str]:
-    """Yield the section of tasks."""
-    yield "\n## Tasks\n\n"
-    found = False
+    """Yield the tasks."""
     for number, text, status in connection.execute(
         "SELECT id, text, status FROM tasks ORDER BY status = 'done', status = 'pending', id"
     ):
-        found = True
         doing = " (in progress)" if status == "in_progress" else ""
         yield (
             f"- [{'x' if status == 'done' else ' '}] **{cite('task', number)}** {escape_markdown(text, '  ')}{doing}\n"
         )
-    if not found:
-        yield "None.\n"
 
 
 def _markdown_timeline(connection: apsw.Connection) -> Iterator[str]:
     """Yield the timeline, the newest day first."""
-    yield "\n## Timeline\n"
     day = ""
-    for at, kind, number in connection.execute(TIMELINE_SQL):
-        text, citation, extra = connection.execute(TIMELINE_ENTRY_SQL[kind], (number,)).get
+    for at, kind, text, citation, extra in connection.execute(TIMELINE_SQL):
         date, time = format_local_time(at).rsplit(" ", 1)
         if date != day:
             day = date
@@ -603,5 +589,3 @@ def _markdown_timeline(connection: apsw.Connection) -> Iterator[str]:
             f"- {time} {kind} **{citation}** "
             f"{escape_markdown(text, '  ')}{f' ({escape_markdown(extra)})' if extra else ''}\n"
         )
-    if not day:
-        yield "\nNone.\n"

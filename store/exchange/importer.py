@@ -307,17 +307,7 @@ END_COLUMNS = {
 UNMERGED_TABLES = ("checkpoints", "history", "history_row")
 # what may differ in an existing record, and is updated with the strategy `replace`
 STATE_COLUMNS = {
-    "facts": (
-        "domain",
-        "confidence",
-        "source",
-        "scope",
-        "status",
-        "last_confirmed_at",
-        "importance",
-        "pinned",
-        "tags",
-    ),
+    "facts": tuple("domain confidence source scope status last_confirmed_at importance pinned tags".split()),
     "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status", "tags"),
     "tasks": ("status", "updated_at", "tags"),
     "proposals": ("state", "decided_at"),
@@ -500,10 +490,7 @@ class ImportMerge:
         if replace:
             for table, names in STATE_COLUMNS.items():
                 self._update_states(write, table, names)
-        for table in (
-            *("iterations", "commits", "facts", "decisions", "tasks", *END_COLUMNS),
-            *("events", "turns", "summaries", "proposals"),
-        ):
+        for table in MERGED_TABLES:
             self._insert_rows(write, table, origin)
 
     def find_new_numbers(self) -> dict[str, str]:
@@ -815,17 +802,12 @@ def merge_memory(database: Database, path: str) -> Import:
 
 # a record in a line
 TITLE_SQL = {
-    "facts": "d.fact",
+    **{table: f"d.{text}" for table, text in TEXT_SQL.items()},
     "decisions": "d.title",
     "commit_links": "d.link_type",
-    "tasks": "d.text",
     "mutes": "'of F#' || d.fact_id || ' there'",
-    "proposals": "d.text",
     "iterations": "d.command || ' ' || d.description",
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
-    "events": "d.event_type",
-    "turns": "d.text",
-    "summaries": "d.topic",
 }
 
 

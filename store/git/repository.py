@@ -66,7 +66,7 @@ def find_file_moves(root: str, base: str, until: float) -> dict[str, GitMove]:
     options = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--relative", "--find-renames", "-l1000")
     form = ("-r", "-p", "-U0", "--src-prefix=a/", "--dst-prefix=b/", "--no-commit-id", "--no-color")
     with run_git(root, "diff-tree", *options, *form, base, "HEAD", "--") as child:
-        found = dict(_parse_file_moves(_split_lines(child.read_chunks(lambda: time.monotonic() > until))))
+        found = dict(_parse_file_moves(split_lines(child.read_chunks(lambda: time.monotonic() > until))))
         if time.monotonic() <= until:
             child.check_exit()
     return found
@@ -108,7 +108,7 @@ def resolve_commits(root: str, shas: Sequence[str], until: float) -> dict[str, t
     return {sha: (whole, whole not in lost) for sha, whole in known.items()}
 
 
-def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the lines of an output that arrives in chunks, up to MAX_DIFF_BYTES of it."""
     pending, size = b"", 0
     for chunk in chunks:

@@ -31,7 +31,7 @@ from store.database.tombstones import (
     make_tombstone_test,
 )
 from store.database.values import Verbatim
-from store.exchange.backups import ScratchFolder, copy_pages, seal_backup, tidy_backups
+from store.exchange.backups import copy_pages, scratch_folder, seal_backup, tidy_backups
 from store.exchange.exporter import publish_file
 from store.purge.file_eraser import cut_from_guard, find_guard_matches, read_guard_texts
 from store.purge.proof import search_files
@@ -127,7 +127,7 @@ def _rewrite_backup(path: str, clean: CleanBackup) -> bool:
     MemorandaError or apsw.Error."""
     try:
         times = os.stat(path)
-        with ScratchFolder(path) as folder:
+        with scratch_folder(path) as folder:
             copy = os.path.join(folder, "memory.db")
             with closing(open_backup(path)) as source:
                 copy_pages(source, copy)

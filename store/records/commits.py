@@ -236,7 +236,9 @@ def add_commit(
     return bool(write.changed_rows())
 
 
-def log_commit(write: Transaction, info: CommitInfo, iteration: int | None, origin: str = GIT_ORIGIN) -> bool:
+def log_commit(
+    write: Transaction, info: CommitInfo, iteration: int | None = None, origin: str = GIT_ORIGIN
+) -> bool:
     """Add a commit that is made now, on the branch that is checked out, as `add_commit`."""
     if not add_commit(write, info, iteration=iteration, origin=origin):
         return False

@@ -330,7 +330,7 @@ def test_what_a_killed_process_left_is_removed(full):
 
 WORKS = """
 import os, sys
-from store.exchange.backups import ScratchFolder as Scratch
+from store.exchange.backups import scratch_folder as Scratch
 with Scratch(sys.argv[1]) as folder:
     open(os.path.join(folder, "copy.db"), "w").close()
     print(f"ready\\n{folder}", flush=True)
