@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from store.base.models import Summary, Turn, format_summary_line
@@ -34,30 +36,9 @@ TERM_TOKENS = 7  # of a name
 MOST_SENTENCES = 3  # decisions, questions
 MOST_TERMS = 5
 
-_DECIDED_WORDS = re.compile(
-    r"\b(?:decid(?:í|imos|ido|ed)|(?:nos )?qued(?:a|amos) (?:decidid[oa]|con|en)|vamos con|usa(?:mos|remos)"
-    r"|eleg(?:í|imos)"
-    r"|a partir de ahora|de ahora en adelante|let'?s (?:go with|use)|(?:we|i)(?:'ll| will) (?:use|go with)"
-    r"|we(?:'re| are) going with|we chose|i chose|from now on|agreed)\b",
-    re.IGNORECASE,
-)
-_DONE_WORDS = re.compile(
-    r"\b(?:listo|hecho|arreglad[oa]|resuelt[oa]|terminad[oa]|corregid[oa]|funciona|añadí|agregué|cambié|quité|moví"
-    r"|arreglé|corregí|terminé|resolví"
-    r"|done|fixed|resolved|works now|added|removed|changed|updated|moved|renamed|implemented|merged|passes"
-    r"|pass now)\b",
-    re.IGNORECASE,
-)
-# an answer, at the beginning of a sentence: it answers a question, and negates nothing of the rest
-_ANSWER = re.compile(
-    r"^\W*(?:(?:no|nah|nope|mejor no|sí|si(?=[,.])|yes|yeah|yep|claro|exacto|correcto|right|exactly|correct|sure)\b"
-    r"(?:\s*[,.;:!—–-]+\s*|$))+",
-    re.IGNORECASE,
-)
-_BACK = re.compile(
-    r"^\W*(?:no\b(?=\W|$)|nah|nope|mejor no|espera|pensándolo|en realidad|pero|olvida|wait|actually|but|scrap"
-    r"|never ?mind|on second thought)",
-    re.IGNORECASE,
+_WORDS = tomllib.loads(Path(__file__).with_name("summaries.toml").read_text(encoding="utf-8"))
+_DECIDED_WORDS, _DONE_WORDS, _ANSWER, _BACK = (
+    re.compile(_WORDS[name], re.IGNORECASE) for name in ("decided", "done", "answer", "back")
 )
 _WORD = re.compile(r"[^\W_]{4,}")
 

@@ -312,8 +312,16 @@ def make_client(
 ) -> AgentClient:
     """Return a client of its entry in `clients.json`."""
     events = [(event, *rest) for event, _, *rest in one["events"] if rest]
-    health = HealthCheck(*one["health"])
-    return AgentClient(name, one["title"], one["program"], edits, health, one["steps"], events, one["installs"])
+    return AgentClient(
+        name,
+        title=one["title"],
+        program=one["program"],
+        edits=edits,
+        health=HealthCheck(*one["health"]),
+        steps=one["steps"],
+        events=events,
+        installs=one["installs"],
+    )
 
 
 CLIENTS = {name: make_client(name, one, CLIENT_EDITS[name]) for name, one in CLIENT_TABLE.items()}

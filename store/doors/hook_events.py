@@ -20,9 +20,12 @@ OUR_EVENT_KINDS = ("start", "prompt", "tool", "compact", "stop", "end")
 EVENT_START, EVENT_PROMPT, EVENT_TOOL, EVENT_COMPACT, EVENT_STOP, EVENT_END = OUR_EVENT_KINDS
 # what is known of each client: its title and program, the names of its events, each with what it is and, if ours is to
 # be registered for it, a matcher and a timeout, and what `client` needs besides
-CLIENT_TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("clients.json").read_text(encoding="utf-8"))
+_TABLE_FILE = Path(__file__).with_name("clients.json")
+CLIENT_TABLE: dict[str, Any] = json.loads(_TABLE_FILE.read_text(encoding="utf-8"))
 # client → the name of its event → what it is; `agent-turn-complete` is Codex's `notify`
-EVENT_KINDS = {name: {one[0]: one[1] for one in client["events"]} for name, client in CLIENT_TABLE.items()}
+EVENT_KINDS = {
+    name: {event: kind for event, kind, *_ in client["events"]} for name, client in CLIENT_TABLE.items()
+}
 SHELL_TOOLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
 TASK_TOOLS = (
     "TodoWrite",

@@ -307,7 +307,8 @@ def _find_or_start_iteration(
         return int(number) if status == "active" else None
     # the file holds other work now: what it opened before was left
     write.execute(
-        "UPDATE iterations SET status = 'abandoned', completed_at = ? WHERE status = 'active' AND origin <> ?"
+        "UPDATE iterations SET status = 'abandoned', completed_at = ?"
+        " WHERE status = 'active' AND origin <> ?"
         " AND id IN (SELECT value FROM json_each(?))",
         (write.at, PERSON_ORIGIN, Verbatim(before)),
     )

@@ -34,7 +34,7 @@ from store.doors.trust import (
     agent_of,
     clean_client_name,
     get_unconfirmed_origin,
-    unconfirmed_task_origins,
+    task_origins,
 )
 from store.memory import Memory
 from store.records.commits import GIT_ORIGIN
@@ -326,7 +326,7 @@ class RecordDescriber:
                 own = self._memory.require_personal().database
                 by = "" if fact.id in find_accepted_ids(own, [fact]) else fact.origin
             case Task():
-                by = unconfirmed_task_origins(self._memory.database, [record])[record.citation]
+                by = task_origins(self._memory.database, [record])[record.citation]
             case Decision():
                 by = get_unconfirmed_origin(record)
             case Commit():

@@ -20,13 +20,13 @@ from store.base.citations import cite, parse_citation
 from store.base.clock import format_how_long_ago, whole_days_between
 from store.base.errors import MemorandaError
 from store.base.location import Location
-from store.base.models import CitedRecord, Decision, Fact, Summary, Task, format_evidence_note
+from store.base.models import CitedRecord, Decision, Fact, Summary, format_evidence_note
 from store.base.vocabulary import RECORD_KEY_MASK, group_by_kind, pack_key, unpack_key
 from store.context.selection import FactCircumstances, find_accepted_ids, judge_fact
 from store.conversations.summaries import Summaries
 from store.database.database import Database
 from store.doors.agent_log import Pack, PackLine, find_sent_keys, log_injection
-from store.doors.trust import agent_of, get_unconfirmed_origin, unconfirmed_task_origins, why_read_denied
+from store.doors.trust import agent_of, get_unconfirmed_origin, task_origins, why_read_denied
 from store.librarian.answer import find_question_names
 from store.librarian.librarian import Librarian
 from store.memory import Memory
@@ -319,20 +319,23 @@ def log_pack(memory: Memory, made: Pack, client: str, session: str) -> int | Non
 # the parts
 
 
+def record_line(kind: str, number: int, start: str, text: str, why: str, by: str = "") -> PackLine:
+    """Return a record as it is sent: cited, with our own words before its text."""
+    cited = cite(kind, number)
+    return PackLine(cited, pack_key(kind, number), f"- [{cited}] {start} ", text, why, by)
+
+
 def fact_line(memory: Memory, fact: Fact, why: str, kind: str = "fact") -> PackLine:
     """Return a fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was
     confirmed; one of `kind` global by the citation that it has in a project."""
-    cited = cite(kind, fact.id)
-    notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
-    notes += [describe_fact_age(memory.now, fact), *_branch_notes(fact)]
-    if doubt := format_evidence_note(fact):
-        notes.append(doubt)
-    return PackLine(cited, pack_key(kind, fact.id), f"- [{cited}] ({'; '.join(notes)}) ", fact.fact, why)
+    by = "" if fact.origin == "user" else f"by {' '.join(fact.origin.split())[:40]}"
+    notes = filter(None, (by, describe_fact_age(memory.now, fact), branch_words(fact), format_evidence_note(fact)))
+    return record_line(kind, fact.id, f"({'; '.join(notes)})", fact.fact, why)
 
 
-def _branch_notes(record: CitedRecord) -> list[str]:
-    """Return the branch on which a record was made, unless it is the current one."""
-    return [make_harmless(shorten(record.branch_note, MAX_NAME))] if record.branch_note else []
+def branch_words(record: CitedRecord) -> str:
+    """Return the branch on which a record was made, as it is sent; empty for the current one."""
+    return make_harmless(shorten(record.branch_note, MAX_NAME))
 
 
 def describe_fact_age(now: str, fact: Fact) -> str:
@@ -346,67 +349,46 @@ def describe_fact_age(now: str, fact: Fact) -> str:
     return f"{age}, {'aging' if old == 'aging' else 'low priority'}" if old in ("aging", "low") else age
 
 
-def decision_line(memory: Memory, decision: Decision, why: str) -> PackLine:
+def decision_line(decision: Decision, why: str) -> PackLine:
     """Return a decision as it is sent: cited, with its day, what was chosen and why."""
     chosen = decision.chosen if decision.chosen != decision.title else ""
     text = ": ".join(filter(None, (decision.title, chosen)))
     text += f" ({decision.rationale})" if decision.rationale else ""
-    start = (
-        f"- [{decision.citation}] {', '.join((f'decided {decision.decided_at[:10]}', *_branch_notes(decision)))}: "
-    )
-    return PackLine(
-        decision.citation, pack_key("decision", decision.id), start, text, why, get_unconfirmed_origin(decision)
-    )
+    start = ", ".join(filter(None, (f"decided {decision.decided_at[:10]}", branch_words(decision))))
+    return record_line("decision", decision.id, f"{start}:", text, why, get_unconfirmed_origin(decision))
 
 
-def task_line(task: Task, why: str, by: str) -> PackLine:
-    """Return a task as it is sent, with its state."""
-    start = f"- [{task.citation}] {', '.join(('task', task.status.replace('_', ' '), *_branch_notes(task)))}: "
-    return PackLine(task.citation, pack_key("task", task.id), start, task.text, why, by)
-
-
-def summary_line(memory: Memory, summary: Summary, client: str, why: str) -> PackLine:
+def summary_line(summary: Summary, client: str, why: str) -> PackLine:
     """Return a summary as it is sent. It is of no person."""
-    start = f"- [{summary.citation}] session of {summary.created_at[:10]}: "
-    return PackLine(summary.citation, pack_key("summary", summary.id), start, summary.prompt_line, why, client)
+    start = f"session of {summary.created_at[:10]}:"
+    return record_line("summary", summary.id, start, summary.prompt_line, why, client)
 
 
 def _fact_lines(memory: Memory, session: str) -> list[PackLine]:
     """Return pinned facts, the most important first, then preferences, the last one confirmed first: the project's
     before the global ones."""
-    lines = [
-        fact_line(memory, fact, _reason_for_fact(fact)) for fact in _load_standing_facts(memory.database, session)
-    ]
-    if (own := find_personal_memory(memory.database)) is not None:
-        lines += [
-            fact_line(memory, fact, _reason_for_fact(fact), "global")
-            for fact in _load_standing_facts(own, "", GLOBAL_SCOPE)
-        ]
-        lines.sort(key=lambda line: line.why != PINNED_REASON)
+    own, lines = find_personal_memory(memory.database), list[PackLine]()
+    for database, kind in ((memory.database, "fact"), *([(own, "global")] if own is not None else [])):
+        for fact in _load_standing_facts(database, session, kind):
+            lines.append(fact_line(memory, fact, PINNED_REASON if fact.pinned else "a preference", kind))
+    lines.sort(key=lambda line: line.why != PINNED_REASON)
     return lines[:MAX_START_FACTS]
 
 
-def _reason_for_fact(fact: Fact) -> str:
-    """Return why a fact stands in every pack."""
-    return PINNED_REASON if fact.pinned else "a preference"
-
-
-def _load_standing_facts(database: Database, session: str, scope: str = "") -> list[Fact]:
-    """Return the pinned facts and the preferences of one memory that an agent may be sent; of one scope, if named."""
-    of = f" AND scope = '{scope}'" if scope else ""
-    pinned = database.rows(
-        f"SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned{of}"
-        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
+def _load_standing_facts(database: Database, session: str, kind: str) -> list[Fact]:
+    """Return the pinned facts and the preferences of one memory that an agent may be sent; only global ones, if they
+    are of that `kind`."""
+    of = f" AND scope = '{GLOBAL_SCOPE}'" if kind == "global" else ""
+    numbers = database.column(
+        "SELECT * FROM (SELECT id FROM facts INDEXED BY facts_pinned"
+        f" WHERE status = 'active' AND pinned{of}"
+        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?1)"
+        " UNION ALL SELECT * FROM (SELECT id FROM facts"
+        f" WHERE status = 'active' AND domain = 'preferences' AND NOT pinned{of}"
+        " ORDER BY last_confirmed_at DESC, id DESC LIMIT ?1)",
         (2 * MAX_START_FACTS,),
     )
-    preferred = database.rows(
-        f"SELECT id FROM facts WHERE status = 'active' AND domain = 'preferences' AND NOT pinned{of}"
-        " ORDER BY last_confirmed_at DESC, id DESC LIMIT ?",
-        (2 * MAX_START_FACTS,),
-    )
-    return select_sendable_facts(
-        database, session, Facts(database).get_many([number for (number,) in (*pinned, *preferred)])
-    )
+    return select_sendable_facts(database, "" if of else session, Facts(database).get_many(numbers))
 
 
 def select_sendable_facts(database: Database, session: str, facts: Sequence[Fact]) -> list[Fact]:
@@ -431,7 +413,7 @@ def select_sendable_facts(database: Database, session: str, facts: Sequence[Fact
 def _decision_lines(memory: Memory, client: str) -> list[PackLine]:
     """Return the newest decisions in force: decisions that a person made or confirmed, and this agent's own."""
     found = memory.decisions.get_many(memory.decisions.ids(limit=4 * MAX_START_DECISIONS))
-    lines = [decision_line(memory, decision, "a decision in force") for decision in found]
+    lines = [decision_line(decision, "a decision in force") for decision in found]
     return filter_for_client(memory, client, lines)[:MAX_START_DECISIONS]
 
 
@@ -445,8 +427,12 @@ def _open_task_lines(memory: Memory, client: str) -> list[PackLine]:
 def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
     """Return tasks as they are sent, each with who wrote it where no person confirmed it."""
     tasks = memory.tasks.get_many(numbers)
-    by = unconfirmed_task_origins(memory.database, tasks)
-    return [task_line(task, "an open task", by[task.citation]) for task in tasks]
+    by = task_origins(memory.database, tasks)
+    lines = []
+    for one in tasks:
+        start = ", ".join(filter(None, ("task", one.status.replace("_", " "), branch_words(one))))
+        lines.append(record_line("task", one.id, f"{start}:", one.text, "an open task", by[one.citation]))
+    return lines
 
 
 def _last_session_lines(memory: Memory, client: str, session: str) -> list[PackLine]:
@@ -460,7 +446,7 @@ def _last_session_lines(memory: Memory, client: str, session: str) -> list[PackL
         if agent_of(whose) == agent_of(client):
             newest = Summaries(memory.database).active(name)[-2:]
             return filter_for_client(
-                memory, client, [summary_line(memory, one, whose, "the last session") for one in newest]
+                memory, client, [summary_line(one, whose, "the last session") for one in newest]
             )
     return []
 
@@ -485,21 +471,18 @@ def _lines_of_keys(memory: Memory, client: str, session: str, keys: dict[int, st
     by_kind = group_by_kind(keys)
     facts = select_sendable_facts(memory.database, session, memory.facts.get_many(by_kind.get("fact", [])))
     lines = [fact_line(memory, fact, "") for fact in facts]
-    if (shared := memory.globals.get_many(by_kind.get("global", []))) and (
-        own := find_personal_memory(memory.database)
-    ) is not None:
-        lines += [
-            fact_line(memory, fact, "", "global")
-            for fact in select_sendable_facts(own, "", [one.own for one in shared])
-        ]
+    own, shared = find_personal_memory(memory.database), memory.globals.get_many(by_kind.get("global", []))
+    if own is not None and shared:
+        facts = select_sendable_facts(own, "", [one.own for one in shared])
+        lines += [fact_line(memory, fact, "", "global") for fact in facts]
     decisions = memory.decisions.get_many(by_kind.get("decision", []))
-    lines += [decision_line(memory, one, "") for one in decisions if one.status == "active"]
+    lines += [decision_line(one, "") for one in decisions if one.status == "active"]
     open_tasks = [task.id for task in memory.tasks.get_many(by_kind.get("task", [])) if task.status != "done"]
     lines += _task_lines(memory, open_tasks)
     for summary in Summaries(memory.database).get_many(by_kind.get("summary", [])):
         whose = client_of_session(memory, summary.session)
         if summary.session != session and whose:
-            lines.append(summary_line(memory, summary, whose, ""))
+            lines.append(summary_line(summary, whose, ""))
     place = {key: number for number, key in enumerate(keys)}
     lines = sorted(filter_for_client(memory, client, lines), key=lambda line: place[line.key])
     return [PackLine(line.citation, line.key, line.start, line.text, keys[line.key], line.by) for line in lines]
@@ -574,7 +557,7 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
     decisions = memory.decisions.get_many([int(parse_citation(one["citation"]).target) for one in held.decisions])
     tasks = memory.tasks.get_many([int(parse_citation(one["citation"]).target) for one in held.tasks])
     by = {one.citation: get_unconfirmed_origin(one) for one in decisions}
-    by |= unconfirmed_task_origins(memory.database, tasks)
+    by |= task_origins(memory.database, tasks)
     for task in held.tasks:
         state = task["status"].replace("_", " ")
         lines.append(_checkpoint_line(task["citation"], f"task, {state}", task["text"], found.notes, by))
@@ -604,10 +587,8 @@ def build_recovery_pack(memory: Memory, client: str, session: str, number: int |
 
 
 def _checkpoint_line(cited: str, what: str, text: str, notes: dict[str, str], by: dict[str, str]) -> PackLine:
-    citation = parse_citation(cited)
-    note = f" ({notes[cited]})" if cited in notes else ""
-    key = pack_key(citation.kind, int(citation.target))
-    return PackLine(cited, key, f"- [{cited}] {what}{note}: ", text, "in the checkpoint", by.get(cited, ""))
+    one, note = parse_citation(cited), f" ({notes[cited]})" if cited in notes else ""
+    return record_line(one.kind, int(one.target), f"{what}{note}:", text, "in the checkpoint", by.get(cited, ""))
 
 
 # Recall by meaning, for a process that lives long enough to load a model.

@@ -106,14 +106,14 @@ def why_read_denied(config: Config, client: str, session: str) -> str:
 
 def get_unconfirmed_origin(record: Decision | Task) -> str:
     """Return the origin of a decision or task that no person said or confirmed; empty for any other. For tasks see
-    `unconfirmed_task_origins`."""
+    `task_origins`."""
     origin = record.origin
     if origin == PERSON_ORIGIN or origin.startswith(_PERSON_ORIGINS) or getattr(record, "confirmed_at", None):
         return ""
     return origin
 
 
-def unconfirmed_task_origins(database: Database, tasks: Sequence[Task]) -> dict[str, str]:
+def task_origins(database: Database, tasks: Sequence[Task]) -> dict[str, str]:
     """Return citation → `get_unconfirmed_origin` of each task; empty for one that a person started, changed or
     finished, which confirms it."""
     by = {task.id: get_unconfirmed_origin(task) for task in tasks}

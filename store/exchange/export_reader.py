@@ -103,7 +103,7 @@ class ImportSource:
         self.own = False
         """Whether this installation wrote it, and nobody changed it since."""
 
-    def broken_document(self, says: str) -> BrokenDocument:
+    def error(self, says: str) -> BrokenDocument:
         """Return the error that says why this file cannot be imported."""
         return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING_CHANGED)
 
@@ -130,11 +130,11 @@ class ExportDocument(ImportSource):
         try:
             return file.readline(MAX_ROW_BYTES)
         except (EOFError, zlib.error):
-            raise self.broken_document(f"the gzip file breaks off or is damaged after {self._where}") from None
+            raise self.error(f"the gzip file breaks off or is damaged after {self._where}") from None
         except OSError as error:
             # gzip.BadGzipFile: a checksum, or a second header
             if self._compressed and error.errno is None:
-                raise self.broken_document(f"the gzip file is damaged after {self._where}") from None
+                raise self.error(f"the gzip file is damaged after {self._where}") from None
             raise StorageError(f"{self.path} cannot be read: {error.strerror}.", _NOTHING_CHANGED) from None
 
     def _read_sections(self, file: BinaryIO) -> Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]:
@@ -147,12 +147,12 @@ class ExportDocument(ImportSource):
             while line := self._next_line(file):
                 self._line += 1
                 if len(line) >= MAX_ROW_BYTES:
-                    raise self.broken_document(f"line {self._line} is longer than {MAX_ROW_BYTES >> 20} MiB")
+                    raise self.error(f"line {self._line} is longer than {MAX_ROW_BYTES >> 20} MiB")
                 counts = counts and not line.startswith(b'"checksum":')
                 if counts:
                     whole.update(line)
                 yield line
-            raise self.broken_document(f"it ends after {self._where}")
+            raise self.error(f"it ends after {self._where}")
 
         rest = lines()
         version = self._read_head(rest)
@@ -161,10 +161,10 @@ class ExportDocument(ImportSource):
             text = self._decode_line(next(rest))
             opens = _SECTION_START.fullmatch(text)
             if not opens:
-                raise self.broken_document(f"line {self._line} is not the beginning of a table")
+                raise self.error(f"line {self._line} is not the beginning of a table")
             table = opens[1]
             if table not in EXPORT_TABLES or table in found:
-                raise self.broken_document(f"line {self._line} begins a table that is not expected there")
+                raise self.error(f"line {self._line} begins a table that is not expected there")
             section = sha256()
             state = _SectionEnd()
             self._where = f"the beginning of {table}"
@@ -177,7 +177,7 @@ class ExportDocument(ImportSource):
         # to the very end, where gzip has a checksum of its own
         while line := self._next_line(file):
             if line.strip():
-                raise self.broken_document("something follows its end")
+                raise self.error("something follows its end")
 
     def _read_head(self, rest: Iterator[bytes]) -> int:
         """Read the first two lines; return the document's version. Raise NewerFile or BrokenDocument."""
@@ -192,16 +192,16 @@ class ExportDocument(ImportSource):
                 "Export the other memory as JSON: memoranda export FILE.json.gz",
             )
         if not isinstance(head, dict) or head.get("format") != EXPORT_FORMAT:
-            broken = self.broken_document("it is not an export of Memoranda, or was rewritten by another program")
+            broken = self.error("it is not an export of Memoranda, or was rewritten by another program")
             raise BrokenDocument(broken.message, f"{_NOTHING_CHANGED} {_OTHER_IMPORTS}")
         version, schema = head.get("version"), head.get("schema")
         if type(version) is not int or type(schema) is not int or version < 1 or schema < 1:
-            raise self.broken_document("its first line names no version")
+            raise self.error("its first line names no version")
         if version > EXPORT_VERSION or schema > SCHEMA_VERSION:
             raise newer_export_error(self.name)
         self.schema = schema
         if self._decode_line(next(rest)).replace(" ", "") != '"tables":{':
-            raise self.broken_document("line 2 is not the beginning of the tables")
+            raise self.error("line 2 is not the beginning of the tables")
         return version
 
     def _read_rows(
@@ -213,7 +213,7 @@ class ExportDocument(ImportSource):
             stripped = line.strip()
             if stripped in (b"]", b"],"):
                 if more and number:
-                    raise self.broken_document(f"{table}, row {number}: a comma and no row behind it")
+                    raise self.error(f"{table}, row {number}: a comma and no row behind it")
                 state.closed, state.more = True, stripped == b"],"
                 return
             section.update(line)
@@ -222,11 +222,11 @@ class ExportDocument(ImportSource):
             number += 1
             self._where = f"{table}, row {number}"
             if not more:
-                raise self.broken_document(f"{self._where}: no comma stands before it")
+                raise self.error(f"{self._where}: no comma stands before it")
             more = stripped.endswith(b",")
             pairs = self._parse_json(self._decode_line(line).rstrip(","), self._where)
             if not isinstance(pairs, list) or not all(type(pair) is tuple for pair in pairs):
-                raise self.broken_document(f"{self._where} is not an object")
+                raise self.error(f"{self._where} is not an object")
             yield number, pairs
 
     def _read_tail(self, rest: Iterator[bytes], version: int, found: dict[str, str], whole: Any) -> None:
@@ -238,27 +238,25 @@ class ExportDocument(ImportSource):
             if text.endswith("}") and line.strip() == b"}":
                 break
             if len(text) > MAX_ROW_BYTES:
-                raise self.broken_document("what follows the tables has no end")
+                raise self.error("what follows the tables has no end")
         if not text.startswith("},"):
-            raise self.broken_document(f"line {self._line}: the tables are not closed")
+            raise self.error(f"line {self._line}: the tables are not closed")
         tail = self._parse_json("{" + text[2:], "what follows the tables", plain=True)
         sequence = tail.get("sequence")
         whole_numbers = isinstance(sequence, dict) and all(map(_is_counter, sequence.values()))
         if not whole_numbers:
-            raise self.broken_document("its sequence is not one of whole numbers")
+            raise self.error("its sequence is not one of whole numbers")
         self.sequence = {name: last for name, last in sequence.items() if name in EXPORT_TABLES}
         if version == 1:
             return
         sums = tail.get("checksums")
         for table, digest in found.items():
             if not isinstance(sums, dict) or sums.get(table) != digest:
-                raise self.broken_document(
-                    f"the checksum of {table} is another, so it was changed since it was written"
-                )
+                raise self.error(f"the checksum of {table} is another, so it was changed since it was written")
         if set(sums or ()) != set(found):
-            raise self.broken_document("a table is missing")
+            raise self.error("a table is missing")
         if tail.get("checksum") != whole.hexdigest():
-            raise self.broken_document("its checksum is another, so it was changed since it was written")
+            raise self.error("its checksum is another, so it was changed since it was written")
         with suppress(StorageError):
             self.own = is_own_signature(EXPORT_SEAL + whole.digest(), str(tail.get("seal")))
 
@@ -267,7 +265,7 @@ class ExportDocument(ImportSource):
         try:
             return line.decode().strip()
         except UnicodeDecodeError:
-            raise self.broken_document(f"line {self._line} is not UTF-8") from None
+            raise self.error(f"line {self._line} is not UTF-8") from None
 
     def _parse_json(self, text: str, where: str = "", plain: bool = False) -> Any:
         """Parse JSON: an object as a list of pairs, or with `plain` as a dict. Raise BrokenDocument."""
@@ -279,13 +277,13 @@ class ExportDocument(ImportSource):
                 json.dumps(found, ensure_ascii=False).encode()
             return found
         except UnicodeEncodeError:
-            raise self.broken_document(f"{where} holds half of a character, which is not text") from None
+            raise self.error(f"{where} holds half of a character, which is not text") from None
         except _InvalidJson as error:
-            raise self.broken_document(f"{where}: {error}") from None
+            raise self.error(f"{where}: {error}") from None
         except RecursionError:
-            raise self.broken_document(f"{where} is nested too deeply") from None
+            raise self.error(f"{where} is nested too deeply") from None
         except ValueError:  # not JSON, or a number of thousands of digits
-            raise self.broken_document(f"{where} is not JSON, or only a part of a row") from None
+            raise self.error(f"{where} is not JSON, or only a part of a row") from None
 
 
 def _is_counter(value: object) -> bool:
@@ -330,11 +328,11 @@ class MemoryFile(ImportSource):
         try:
             connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
         except apsw.Error:
-            raise self.broken_document("SQLite cannot open it") from None
+            raise self.error("SQLite cannot open it") from None
         try:
             guard_connection(connection)
             if connection.pragma("application_id") != APPLICATION_ID:
-                raise self.broken_document("it is a database of another program")
+                raise self.error("it is a database of another program")
             with suppress(NotOurs):
                 Trust(self.path, require_trust(self.path)).admit(connection)
                 self.own = True
@@ -349,7 +347,7 @@ class MemoryFile(ImportSource):
         except DAMAGE_ERRORS:
             raise self._damage_error() from None
         except apsw.BusyError:
-            raise self.broken_document("another program keeps it busy") from None
+            raise self.error("another program keeps it busy") from None
         finally:
             connection.close()
 

@@ -184,7 +184,8 @@ def _format_schema(value: Any, depth: int) -> str:
     """Return JSON with a line for each name, down to a depth: those of the columns are the last."""
     if not depth or not isinstance(value, dict):
         return json.dumps(value)
-    return "{\n" + ",\n".join(f'"{name}": {_format_schema(one, depth - 1)}' for name, one in value.items()) + "\n}"
+    inner = (f'"{name}": {_format_schema(one, depth - 1)}' for name, one in value.items())
+    return "{\n" + ",\n".join(inner) + "\n}"
 
 
 if __name__ == "__main__":

@@ -477,12 +477,19 @@ _UNSEEN_CHARACTERS = re.compile(
 )
 TIMELINE_SQL = """
 SELECT at, kind, text, cited, more FROM (
-  SELECT decided_at AS at, 'decision' AS kind, id, title AS text, 'D#' || id AS cited, '' AS more
-    FROM decisions WHERE status <> 'forgotten'
-  UNION ALL SELECT committed_at, 'commit', id, substr(message, 1, instr(message || char(10), char(10)) - 1),
-    'C#' || substr(sha, 1, 7), author FROM commits
-  UNION ALL SELECT created_at, 'event', id, event_type, 'E#' || id, phase FROM events
-  UNION ALL SELECT started_at, 'iteration', id, command || ': ' || description, 'I#' || id, status FROM iterations)
+  SELECT decided_at AS at, 'decision' AS kind, id,
+    title AS text, 'D#' || id AS cited, '' AS more
+  FROM decisions WHERE status <> 'forgotten'
+  UNION ALL SELECT committed_at, 'commit', id,
+    substr(message, 1, instr(message || char(10), char(10)) - 1),
+    'C#' || substr(sha, 1, 7), author
+  FROM commits
+  UNION ALL SELECT created_at, 'event', id,
+    event_type, 'E#' || id, phase
+  FROM events
+  UNION ALL SELECT started_at, 'iteration', id,
+    command || ': ' || description, 'I#' || id, status
+  FROM iterations)
 ORDER BY at DESC, kind, id DESC
 """
 

@@ -148,7 +148,7 @@ class StagedDocument:
             try:
                 row = check.validate_row(pairs)
             except InvalidValue as error:
-                raise self.source.broken_document(f"{table}, row {number}: {error}") from None
+                raise self.source.error(f"{table}, row {number}: {error}") from None
             if table in ("history", "history_row") and not self.torn:
                 self.torn = self._chain.verify_row(self._connection, table, check.names, pairs, row)
             if any(row[place] is not None and row[place] > now for place in moments):
@@ -169,9 +169,7 @@ class StagedDocument:
                 f"SELECT max(line) FROM staged.{table} GROUP BY {listed} HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
             ).get
             if twice is not None:
-                raise self.source.broken_document(
-                    f"{table}, row {twice}: another row has the same {' and '.join(names)}"
-                )
+                raise self.source.error(f"{table}, row {twice}: another row has the same {' and '.join(names)}")
             self._connection.execute(f"CREATE UNIQUE INDEX staged.{table}_{names[0]} ON {table}({listed})")
 
     def _check_references(self) -> None:
@@ -188,9 +186,7 @@ class StagedDocument:
                     f" AND NOT EXISTS (SELECT 1 FROM staged.{parent} AS p WHERE p.{key} = c.{column})"
                 )
                 if line is not None:
-                    raise self.source.broken_document(
-                        f"{table}, row {line}: {column} refers to a row that is not there"
-                    )
+                    raise self.source.error(f"{table}, row {line}: {column} refers to a row that is not there")
         self.torn = self.torn or self._chain.finish_step(self._connection) or find_lost_rows(self._connection)
         for table in EXPORT_TABLES:
             key = next((column.name for column in self.columns[table] if column.name in ("id", "seq")), "")
@@ -198,7 +194,7 @@ class StagedDocument:
                 continue
             highest = self.database.number(f"SELECT max({key}) FROM staged.{table}")
             if highest > (self.source.sequence.get(table) or 0) and table in self.source.sequence:
-                raise self.source.broken_document(f"the sequence of {table} is behind its rows")
+                raise self.source.error(f"the sequence of {table} is behind its rows")
 
 
 class _DigestChain:
@@ -215,29 +211,17 @@ class _DigestChain:
     def verify_row(
         self, connection: apsw.Connection, table: str, names: tuple[str, ...], pairs: Any, row: list[Any]
     ) -> str:
-        """Check one row; return what does not fit, else an empty text."""
-        raw = dict(pairs)
-        kept = dict(zip(names, row, strict=True))
-        return (
-            self._verify_step(names, raw, kept, row)
-            if table == "history"
-            else self._verify_history_row(connection, raw, kept)
-        )
-
-    def _verify_step(
-        self, names: tuple[str, ...], raw: dict[str, Any], kept: dict[str, Any], row: list[Any]
-    ) -> str:
-        """Check the header of a step, and compute its new digest; return what does not fit, else an empty text."""
-        digests = []
-        for previous, step in ((self._read, raw), (self._made, kept)):
-            head = [step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")]
-            try:
-                digests.append(sha256(previous + encode_for_hash(*head) + kept["rows_root"]).digest())
-            except UnicodeEncodeError:  # an unpaired surrogate
-                return f"step {kept['seq']}"
-        self._read, self._made = digests
-        row[names.index("digest")] = self._made
-        return "" if digests[0] == kept["digest"] else f"step {kept['seq']}"
+        """Check one row, and compute the new digest of the header of a step; return what does not fit, else an empty
+        text."""
+        raw, kept = dict(pairs), dict(zip(names, row, strict=True))
+        try:
+            if table != "history":
+                return self._verify_history_row(connection, raw, kept)
+            self._read = _step_digest(self._read, raw, kept["rows_root"])
+            self._made = row[names.index("digest")] = _step_digest(self._made, kept, kept["rows_root"])
+            return "" if self._read == kept["digest"] else f"step {kept['seq']}"
+        except UnicodeEncodeError:  # an unpaired surrogate
+            return f"step {kept['seq']}"
 
     def _verify_history_row(self, connection: apsw.Connection, raw: dict[str, Any], kept: dict[str, Any]) -> str:
         """Check a row of a step against its leaf; return what does not fit, else an empty text."""
@@ -250,10 +234,7 @@ class _DigestChain:
         if raw["salt"] is None:  # purged
             return ""
         words = [raw[name] for name in ("tbl", "pk", "op", "indirect", "before", "after")]
-        try:
-            same = sha256(bytes.fromhex(raw["salt"]) + encode_for_hash(*words)).digest() == kept["leaf"]
-        except UnicodeEncodeError:
-            same = False
+        same = sha256(bytes.fromhex(raw["salt"]) + encode_for_hash(*words)).digest() == kept["leaf"]
         return "" if same else f"row {kept['n']} of step {self._seq}"
 
     def finish_step(self, connection: apsw.Connection) -> str:
@@ -265,6 +246,12 @@ class _DigestChain:
             if stored is None or stored[0] != self._leaves.digest() or stored[1] != self._count:
                 return f"the rows of step {self._seq}"
         return ""
+
+
+def _step_digest(previous: bytes, step: dict[str, Any], rows_root: bytes) -> bytes:
+    """Return the digest of a step's header, chained to the one before. Raise UnicodeEncodeError."""
+    head = [step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")]
+    return sha256(previous + encode_for_hash(*head) + rows_root).digest()
 
 
 def find_lost_rows(connection: apsw.Connection) -> str:
@@ -521,11 +508,13 @@ class ImportMerge:
         unconfirmed = self._find_unconfirmed(write, table) if table in UNCONFIRMED_SQL else []
         # only one at a time can be active
         active = "d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active')"
+        known = "id" if table in UNCONFIRMED_SQL else "origin"
         changed = {
             "id": "o.ours",
-            "origin": f"iif(d.{'id' if table in UNCONFIRMED_SQL else 'origin'} IN (SELECT value FROM"
-            " json_each((SELECT ids FROM given))), iif(d.origin GLOB 'hook:*', '', 'mcp:') ||"
-            " replace(d.origin, 'mcp:', '') || (SELECT place FROM given), (SELECT origin FROM given))",
+            "origin": f"iif(d.{known} IN (SELECT value FROM json_each((SELECT ids FROM given))),"
+            " iif(d.origin GLOB 'hook:*', '', 'mcp:') || replace(d.origin, 'mcp:', '')"
+            " || (SELECT place FROM given),"
+            " (SELECT origin FROM given))",
             "evidence": "followed(d.evidence)",
             "others": "followed(d.others)",
             **{
@@ -543,7 +532,8 @@ class ImportMerge:
         write.execute(
             f"WITH given(origin, place, now, ids) AS (VALUES (?, ?, ?, ?))"
             f" INSERT INTO main.{table}({', '.join(names)})"
-            f" SELECT {', '.join(changed.get(name, f'd.{name}') for name in names)} {self.new_rows_sql(table)}"
+            f" SELECT {', '.join(changed.get(name, f'd.{name}') for name in names)}"
+            f" {self.new_rows_sql(table)}"
             f"{'' if table in END_COLUMNS else ' ORDER BY o.ours'}",
             (origin, f"@{origin.partition(':')[2]}", write.at, Verbatim(json.dumps(unconfirmed))),
         )

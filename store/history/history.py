@@ -410,7 +410,8 @@ _APPROVES = " OR ".join(
     for verb in ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 )
 APPROVING_SQL = {
-    "facts": f"((h.actor = '{PERSON_ORIGIN}' OR (h.actor LIKE 'talk:%' AND r.op = 'UPDATE')) AND ({_APPROVES})"
+    "facts": f"((h.actor = '{PERSON_ORIGIN}'"
+    f" OR (h.actor LIKE 'talk:%' AND r.op = 'UPDATE')) AND ({_APPROVES})"
     f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE_VERB}%')"
     " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
     "tasks": f"h.actor = '{PERSON_ORIGIN}'",
@@ -431,9 +432,12 @@ def find_approved_ids(database: Database, table: str, ids: Iterable[int], schema
     rows = every_row_view(database) if schema == "main" else f"{schema}.history_row"
     cited = f"' {CITATION_LETTERS[KIND_OF_TABLE[table]]}#' || json_extract(r.pk, '$[0]') || ' '"
     found = database.column(
-        f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {rows} AS r ON r.tbl = '{table}' AND r.pk = j.value"
-        f" JOIN {schema}.history AS h ON h.seq = r.seq WHERE h.undone_by IS NULL AND h.undoes IS NULL AND"
-        f" ({APPROVING_SQL[table]} OR h.reason GLOB 'import *' AND instr(h.reason || ' ', {cited}))",
+        f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {rows} AS r"
+        f" ON r.tbl = '{table}' AND r.pk = j.value"
+        f" JOIN {schema}.history AS h ON h.seq = r.seq"
+        " WHERE h.undone_by IS NULL AND h.undoes IS NULL"
+        f" AND ({APPROVING_SQL[table]}"
+        f" OR h.reason GLOB 'import *' AND instr(h.reason || ' ', {cited}))",
         (json.dumps([f"[{number}]" for number in ids]),),
     )
     return {json.loads(key)[0] for key in found}

@@ -282,8 +282,10 @@ def insert_event(write: Transaction, iteration: int | None, event_type: str, pha
     """Log an event, inside a transaction; return its id. A completed phase is from then on one of its iteration's."""
     if event_type.casefold().replace(" ", "_") == PHASE_EVENT and phase:
         write.execute(
-            "UPDATE iterations SET phases_completed = json_insert(phases_completed, '$[#]', ?2) WHERE id = ?1"
-            " AND status = 'active' AND NOT EXISTS (SELECT 1 FROM json_each(phases_completed) WHERE value = ?2)",
+            "UPDATE iterations"
+            " SET phases_completed = json_insert(phases_completed, '$[#]', ?2)"
+            " WHERE id = ?1 AND status = 'active' AND NOT EXISTS"
+            " (SELECT 1 FROM json_each(phases_completed) WHERE value = ?2)",
             (iteration, phase),
         )
     return write.insert(

@@ -27,7 +27,7 @@ from store.conversations.turns import NewTurn
 from store.database.change_capture import encode_for_hash
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
 from store.database.tombstones import add_tombstones, decision_text
-from store.doors.trust import get_unconfirmed_origin, unconfirmed_task_origins
+from store.doors.trust import get_unconfirmed_origin, task_origins
 from store.exchange import backups, exporter
 from store.exchange.export_schema import EXPORT_TABLES, export_columns, export_json_schema
 from store.exchange.importer import END_COLUMNS, IDENTITY_COLUMNS, UNMERGED_TABLES, Import, merge_memory
@@ -367,7 +367,7 @@ def test_an_import_confirms_nothing_and_keeps_what_was_confirmed(memory, other, 
         was = memory.decisions.get(number - 1)
         assert (decision.decided_at, decision.confirmed_at) == (was.decided_at, was.confirmed_at)
         assert bool(get_unconfirmed_origin(decision)) is not confirmed
-        assert bool(unconfirmed_task_origins(other.database, [task])[task.citation]) is not confirmed
+        assert bool(task_origins(other.database, [task])[task.citation]) is not confirmed
         assert (fact.id in find_accepted_ids(other.database, [fact])) is confirmed
         assert merged.numbers[was.citation] == decision.citation
     assert other.iterations.get(2).status == "abandoned" and other.iterations.active().id == 1
