@@ -334,8 +334,8 @@ ORIGINS = [("user", True), ("mcp:codex", True), ("hook:git", True), ("talk:s", T
 ORIGINS += [("agent", False), ("hook:codex", False)]
 
 
-@pytest.mark.parametrize("own", [True, False], ids=["of this installation", "of another"])
-def test_an_import_confirms_nothing_and_keeps_what_was_confirmed(memory, other, tmp_path, own):
+@pytest.mark.parametrize("kind", ["export", "memory", "another's export"])
+def test_an_import_confirms_nothing_and_keeps_what_was_confirmed(memory, other, tmp_path, kind):
     """Nor does it say which iteration is under way: the document's is abandoned where another is active here. Of this
     installation the origins stay; of another `import:NAME` wrote what was confirmed, and an agent there the rest."""
     memory.iterations.start_iteration("feature", "theirs")
@@ -347,8 +347,9 @@ def test_an_import_confirms_nothing_and_keeps_what_was_confirmed(memory, other, 
             memory.decisions.confirm([number])
             memory.tasks.move(number, "done")
             memory.facts.confirm([number])
-    path = tmp_path / "theirs.json"
-    exporter.save_export(memory.database, str(path))
+    path = Path(memory.location.path) if kind == "memory" else tmp_path / "theirs.json"
+    own = kind != "another's export"
+    exporter.save_export(memory.database, str(tmp_path / "theirs.json"))
     if not own:
         edit(path, lambda rows: None, seal=True)
     for here in (other, memory):
