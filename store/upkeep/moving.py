@@ -26,10 +26,10 @@ from store.conversations.hook_spool import drain_spool
 from store.database.database import Database
 from store.database.files import reserve_path
 from store.exchange.backups import copy_memory, move_backup, tidy_backups
+from store.git import is_tracked_by_git
 from store.memory import Memory
 from store.projects import registry
 from store.purge.registry import BESIDE_FOLDERS
-from store.trust.ownership import is_tracked_by_git
 
 
 class ListedMemory(NamedTuple):
