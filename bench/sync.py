@@ -245,7 +245,7 @@ class Schedule:
         self.memory.sync.sync_file()
         report = self.memory.sync.sync_file()
         if report.has_news:
-            raise Lost(f"another sync still changed something: {report}, {report.applied.reason}")
+            raise Lost(f"another sync still changed something: {report}, {report.reason}")
         database = self.memory.database
         active = {
             normalize_line(text) for (text,) in database.rows("SELECT fact FROM facts WHERE status = 'active'")

@@ -667,7 +667,7 @@ def _ignore_progress(done: int, total: int) -> None:
 
 def find_roots(database: Database, location: Location, config: Config) -> DocumentRoots:
     """Return where the documents of a memory lie: what is synced, and every folder that logs were written to, too."""
-    return document_roots(location, config, list_synced_paths(database), log_folders(database))
+    return document_roots(location, config, [*list_synced_paths(database), *log_folders(database)])
 
 
 class Documents:

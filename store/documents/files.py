@@ -40,6 +40,13 @@ class Unreadable(MemorandaError):
     code = "unreadable"
 
 
+class ChangedFile(Unreadable):
+    """A file is not what it was when it was read; it has what its last writer wrote."""
+
+    def __init__(self) -> None:
+        super().__init__("it was changed meanwhile")
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class DocumentPath:
     """A file or a folder of documents: `steps` below the folder `anchor`, which is used as it is."""
@@ -74,34 +81,17 @@ class WalkedFile:
 
 
 class DocumentRoots:
-    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, the files that are kept in sync, the
-    folder of the `logs`, and the `extra` paths."""
+    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, other `names` below it, the folder of
+    the `logs`, as it is cited, and the `extra` paths."""
 
     def __init__(
-        self,
-        base: str,
-        extra: tuple[str, ...] = (),
-        synced: Iterable[str] = (),
-        logs: tuple[str, ...] = (),
-        before: Iterable[tuple[str, ...]] = (),
+        self, base: str, extra: Iterable[str] = (), names: Iterable[str] = (), logs: str = MEMORY_FOLDER
     ) -> None:
         self.base = base
-        # where daily logs are, as it is cited
-        self.logs = "/".join(logs) or MEMORY_FOLDER
-        self.roots = [
-            DocumentPath(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
-            DocumentPath(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
-            *(
-                DocumentPath(base, tuple(name.split("/")), name, optional=True)
-                for name in synced
-                if name != MEMORY_FILE
-            ),
-        ]
-        for steps in dict.fromkeys((logs, *before)):
-            if steps and steps[0] != MEMORY_FOLDER:
-                self.roots.append(DocumentPath(base, steps, "/".join(steps), optional=True))
-        for text in extra:
-            self.roots.append(self._extra_root(text))
+        self.logs = logs
+        inside = dict.fromkeys((MEMORY_FILE, MEMORY_FOLDER, *names, logs))
+        self.roots = [DocumentPath(base, tuple(name.split("/")), name, optional=True) for name in inside]
+        self.roots += map(self._extra_root, extra)
 
     def _extra_root(self, text: str) -> DocumentPath:
         """Return the root of an extra path from the settings."""
@@ -109,28 +99,24 @@ class DocumentRoots:
         if path == self.base:
             return DocumentPath(self.base, (), "")
         if path.startswith(os.path.join(self.base, "")):
-            steps = tuple(os.path.relpath(path, self.base).split(os.sep))
-            return DocumentPath(self.base, steps, "/".join(steps))
+            name = os.path.relpath(path, self.base)
+            return DocumentPath(self.base, tuple(name.split("/")), name)
         anchor, step = os.path.split(path)
         return DocumentPath(anchor, (step,) if step else (), path)
 
     def find_document(self, path: str) -> DocumentPath:
         """Return the document of this name, existing or not. Raise InvalidInput for what is in no root, or is
         hidden."""
-        absolute = path.startswith("/")
         steps = path.removeprefix("/").split("/")
         if "\0" in path or any(step in ("", ".", "..") for step in steps):
             raise InvalidInput(
                 "That is not the path of a document.",
                 "Write it as it is cited: memory/notes.md, with no . or .. in it.",
             )
-        if steps[-1].lower().endswith(MARKDOWN_SUFFIX):
-            for root in self.roots:
-                if (rest := _steps_below(root, path, absolute)) is not None and not any(map(is_hidden, rest)):
-                    found = root
-                    for step in rest:
-                        found = found.below(step)
-                    return found
+        for root in self.roots if steps[-1].lower().endswith(MARKDOWN_SUFFIX) else ():
+            rest = _steps_below(root, path)
+            if rest is not None and not any(map(is_hidden, rest)):
+                return DocumentPath(root.anchor, (*root.steps, *rest), path)
         raise InvalidInput(
             "There is no document of this memory.",
             f"There are {MEMORY_FILE}, {MEMORY_FOLDER}/**/*{MARKDOWN_SUFFIX}, and what documents.extraPaths names.",
@@ -145,9 +131,8 @@ class DocumentRoots:
                 looked += len(entries)
                 for name, status in entries:
                     place = folder.below(name) if name else folder
-                    if not stat.S_ISREG(status.st_mode) or not place.name.lower().endswith(MARKDOWN_SUFFIX):
-                        continue
-                    if place.name in seen:
+                    is_document = stat.S_ISREG(status.st_mode) and place.name.lower().endswith(MARKDOWN_SUFFIX)
+                    if not is_document or place.name in seen:
                         continue
                     if len(seen) >= MOST_FILES:
                         trouble(
@@ -212,26 +197,19 @@ def _ignore_problem(name: str, why: str) -> None:
     """Ignore a problem: the scan reports it."""
 
 
-def document_roots(
-    location: Location, config: Config, synced: Iterable[str] = (), before: Iterable[str] = ()
-) -> DocumentRoots:
-    """Return where the documents of a memory are: below its project, else below the folder of the file itself. `before`
-    are folders that logs and snapshots were written to (`log_folders`)."""
+def document_roots(location: Location, config: Config, names: Iterable[str] = ()) -> DocumentRoots:
+    """Return where the documents of a memory are: below its project, else below the folder of the file itself. `names`
+    are files that are kept in sync, and folders that logs and snapshots were written to (`log_folders`)."""
     base = os.path.abspath(location.project or os.path.dirname(location.path))
-    extra, earlier = tuple(config["documents.extraPaths"]), [_plain_steps(one) for one in before]
-    return DocumentRoots(base, extra, synced, log_folder(config), earlier)
+    return DocumentRoots(base, config["documents.extraPaths"], names, "/".join(log_folder(config)))
 
 
 def log_folder(config: Config) -> tuple[str, ...]:
     """Return the steps from the project to the folder of daily logs and snapshots: that of `files.folder` if it is a
     plain path below the project, else `memory`."""
-    return _plain_steps(str(config["files.folder"])) or (MEMORY_FOLDER,)
-
-
-def _plain_steps(folder: str) -> tuple[str, ...]:
-    """Return the steps of a plain path below the project; none for any other."""
-    steps = tuple(step for step in folder.split("/") if step != ".")
-    return steps if all(step and step != ".." and not is_hidden(step) for step in steps) else ()
+    steps = tuple(step for step in str(config["files.folder"]).split("/") if step != ".")
+    plain = all(step and step != ".." and not is_hidden(step) for step in steps)
+    return (plain and steps) or (MEMORY_FOLDER,)
 
 
 def log_folders(database: Database) -> list[str]:
@@ -324,14 +302,12 @@ def _join_name(name: str, entry: str) -> str:
     return f"{name}/{entry}" if name and name != "/" else name + entry
 
 
-def _steps_below(root: DocumentPath, path: str, absolute: bool) -> list[str] | None:
+def _steps_below(root: DocumentPath, path: str) -> list[str] | None:
     """Return the steps from a root to the document of this name; None where it is elsewhere."""
-    if absolute != root.name.startswith("/"):
+    start = _join_name(root.name, "")
+    if path.startswith("/") != root.name.startswith("/"):
         return None
-    if path == root.name:
-        return []
-    start = _join_name(root.name, "") if root.name else ""
-    return path[len(start) :].split("/") if path.startswith(start) else None
+    return [] if path == root.name else path[len(start) :].split("/") if path.startswith(start) else None
 
 
 @contextmanager
@@ -372,7 +348,6 @@ def _list_entries(folder: DocumentPath) -> list[tuple[str, os.stat_result]]:
 # names: a program that saved the file in between has its bytes put back. Elsewhere (FAT, some network file systems) the
 # last look is just before the rename.
 
-CHANGED_MEANWHILE = "it was changed meanwhile"
 # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 RENAME_EXCHANGE = 2
 CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
@@ -393,7 +368,7 @@ def replace_file(place: DocumentPath, digest: bytes, raw: bytes, largest: int = 
     """Replace the content of a file, whose current SHA-256 must be `digest`, and keep its mode. The file is checked
     again before and after it is exchanged. Raise Unreadable with the reason where that is not possible; the file then
     has what its last writer wrote."""
-    try:
+    with _named_reasons():
         if why := why_not_replaceable(place, largest):
             raise Unreadable(why)
         with _write_beside(place, raw, read_document_bytes(place, largest)[1].st_mode) as (part, folder):
@@ -404,6 +379,15 @@ def replace_file(place: DocumentPath, digest: bytes, raw: bytes, largest: int = 
             else:
                 os.rename(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
+
+
+@contextmanager
+def _named_reasons() -> Iterator[None]:
+    """Raise Unreadable, with the reason, for an error of the system."""
+    try:
+        yield
+    except FileExistsError:
+        raise ChangedFile from None
     except OSError as error:
         raise Unreadable(why_unreadable(error)) from None
 
@@ -421,7 +405,7 @@ def _keep_newest(place: DocumentPath, part: str, folder: int, digest: bytes, raw
         if out == there:
             break
         there, held = held, out
-    raise Unreadable(CHANGED_MEANWHILE)
+    raise ChangedFile
 
 
 def _digest_file(place: DocumentPath) -> bytes:
@@ -463,37 +447,29 @@ def _load_exchange() -> Callable[[int, bytes, bytes], int] | None:
 
 def create_file(place: DocumentPath, raw: bytes, mode: int) -> None:
     """Write a file where there is none, in a folder that exists. Raise Unreadable."""
-    try:
-        with _write_beside(place, raw, mode) as (part, folder):
-            os.link(
-                part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder
-            )  # unlike a rename, replaces nothing
-            os.unlink(part, dir_fd=folder)
-            os.fsync(folder)
-    except FileExistsError:
-        raise Unreadable(CHANGED_MEANWHILE) from None
-    except OSError as error:
-        raise Unreadable(why_unreadable(error)) from None
+    with _named_reasons(), _write_beside(place, raw, mode) as (part, folder):
+        # unlike a rename, replaces nothing
+        os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
+        os.unlink(part, dir_fd=folder)
+        os.fsync(folder)
 
 
 def remove_file(place: DocumentPath, digest: bytes, largest: int = LARGEST_FILE) -> None:
     """Delete a file, whose current SHA-256 must be `digest`. Raise Unreadable."""
-    try:
-        with _opened(place.folder) as folder:
-            _require_digest(place, digest, largest)
-            part = _part_name(place)
-            os.rename(place.steps[-1], part, src_dir_fd=folder, dst_dir_fd=folder)
-            # it was saved in between
-            if _digest_file(place.folder.below(part)) != digest:
-                # and again since: that is newer
-                with suppress(FileExistsError):
-                    os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
-                os.unlink(part, dir_fd=folder)
-                raise Unreadable(CHANGED_MEANWHILE)
-            os.unlink(part, dir_fd=folder)
-            os.fsync(folder)
-    except OSError as error:
-        raise Unreadable(why_unreadable(error)) from None
+    with _named_reasons(), _opened(place.folder) as folder:
+        _require_digest(place, digest, largest)
+        part = _part_name(place)
+        os.rename(place.steps[-1], part, src_dir_fd=folder, dst_dir_fd=folder)
+        # it was saved in between
+        saved = _digest_file(place.folder.below(part)) != digest
+        if saved:
+            # and again since: that is newer
+            with suppress(FileExistsError):
+                os.link(part, place.steps[-1], src_dir_fd=folder, dst_dir_fd=folder)
+        os.unlink(part, dir_fd=folder)
+        if saved:
+            raise ChangedFile
+        os.fsync(folder)
 
 
 def _part_name(place: DocumentPath) -> str:
@@ -502,9 +478,9 @@ def _part_name(place: DocumentPath) -> str:
 
 
 def _require_digest(place: DocumentPath, digest: bytes, largest: int) -> None:
-    """Raise Unreadable unless a file has this SHA-256."""
+    """Raise ChangedFile unless a file has this SHA-256."""
     if sha256(read_document_bytes(place, largest)[0]).digest() != digest:
-        raise Unreadable(CHANGED_MEANWHILE)
+        raise ChangedFile
 
 
 @contextmanager

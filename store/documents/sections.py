@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from store.documents.files import DocumentRoots, read_document_bytes
 
 SECTION_HINT = "facts of this memory: edit, add and delete lines, and leave this mark"
 _MARK = re.compile(r"<!-- memoranda ([0-9a-f]{8}) (?:(end)|(\d{1,9})\b).*-->[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+# with another backtick on its line it is code inside a line
+_FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 _BOM = "\ufeff"
 _LATER = "Nothing was changed."
 
@@ -66,10 +67,6 @@ class SectionFile(NamedTuple):
             for number, line in enumerate(part.split("\n"), first)
             if line.strip()
         ]
-
-    def with_text(self, before: str, after: str) -> SectionFile:
-        """Return the file with other text before and after its section."""
-        return SectionFile(before, self.lines, after, self.version, self.first, self.newline, self.bom)
 
 
 def section_name(database: Database) -> str:
@@ -120,11 +117,7 @@ def blank_section(text: str, name: str) -> str:
 def _find_marks(lines: list[str], name: str) -> Iterator[tuple[int, int | None]]:
     """Yield (index of the line, version) of this memory's marks; None for one that ends the section."""
     for at, line in enumerate(lines):
-        if (
-            line.startswith("<!-- memoranda ")
-            and (match := _MARK.fullmatch(line.rstrip("\r")))
-            and match[1] == name
-        ):
+        if (match := _MARK.fullmatch(line.rstrip("\r"))) and match[1] == name:
             yield at, None if match[2] else int(match[3])
 
 
@@ -138,12 +131,9 @@ def _refuse_conflicts(lines: list[str], marks: list[int]) -> None:
     none. `marks` are the numbers of the lines that begin and end the section."""
     opened = [at for at, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
     closed = [at for at, line in enumerate(lines, 1) if line.startswith(">>>>>>> ")]
-    if not (opened and closed and opened[0] < closed[-1]):
-        return
-    code = _code_lines(lines)
-    if marks:
-        code -= set(range(marks[0], marks[-1] + 1))
-    if not code.issuperset([*opened, *closed]):
+    section = range(marks[0], marks[-1] + 1) if marks else ()
+    is_conflict = opened and closed and opened[0] < closed[-1]
+    if is_conflict and not _code_lines(lines).difference(section).issuperset([*opened, *closed]):
         raise Conflict(
             f"It has conflict markers of git from line {opened[0]} to line {closed[-1]}.",
             f"Resolve them, then sync again. {_LATER}",
@@ -152,16 +142,31 @@ def _refuse_conflicts(lines: list[str], marks: list[int]) -> None:
 
 def _code_lines(lines: list[str]) -> set[int]:
     """Return the numbers of the lines in blocks of code that are closed."""
-    fence, since, found = "", 0, set[int]()
-    for at, line in enumerate(lines, 1):
-        if not (match := _FENCE.match(line)):
-            continue
-        if not fence:
-            fence, since = match[1], at
-        elif match[1].startswith(fence) and not line.strip().strip(fence[0]):
-            found.update(range(since, at))
-            fence = ""
+    found, at = set[int](), 0
+    while at < len(lines):
+        if fence := open_fence(lines[at]):
+            end = close_fence(lines, at, fence)
+            if end is None:
+                break
+            found.update(range(at + 1, end + 1))
+            at = end
+        at += 1
     return found
+
+
+def open_fence(line: str) -> str:
+    """Return the mark that opens a block of code on this line; empty if none does."""
+    match = _FENCE.match(line)
+    return match[1] if match else ""
+
+
+def close_fence(lines: Sequence[str], at: int, fence: str) -> int | None:
+    """Return the index of the line that closes the block of code opened at `at`; None if none does."""
+    for place in range(at + 1, len(lines)):
+        line = lines[place].strip()
+        if line.startswith(fence) and not line.strip(fence[0]):
+            return place
+    return None
 
 
 # The lines of a synced file outside of its section: a person's own text, in agents' contexts once it was accepted.

@@ -24,6 +24,7 @@ from store.database.database import Database, Transaction
 from store.database.files import is_database
 from store.database.values import Verbatim, clean_text
 from store.documents.files import (
+    ChangedFile,
     DocumentPath,
     DocumentRoots,
     Unreadable,
@@ -154,7 +155,7 @@ def cut_from_documents(places: DocumentRoots, chosen: Iterable[RemainingMatch]) 
             place = places.find_document(path)
             raw, _ = read_document_bytes(place)
             if sha256(raw).digest() != some[0].digest:
-                raise Unreadable("it was changed meanwhile")
+                raise ChangedFile
             text = raw.decode()
             for start, end in sorted((one.span for one in some), reverse=True):
                 text = text[:start] + text[end:]

@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from store.database.values import Json, Verbatim, clean_text
 from store.documents.files import (
     MARKDOWN_SUFFIX,
     MEMORY_FILE,
+    ChangedFile,
     DocumentPath,
     Unreadable,
     create_file,
@@ -51,12 +53,9 @@ from store.sync.merge import (
     WAITING_STATE,
     FileFact,
     FileFacts,
-    GitChanges,
     LineChange,
     LineMerge,
     MergePlan,
-    SectionLine,
-    checked_out_commit,
     digest_section_line,
     format_section,
     git_activity,
@@ -69,196 +68,33 @@ from store.text.words import count_tokens
 # Advice on a synced file that has grown: each session of an agent loads all of it, and files in `memory/` are found
 # when they are needed.
 
-# from which on a file is large
-LARGE_BYTES, LARGE_TOKENS = 10_000, 2_500
+LARGE_BYTES = 10_000  # from which on a file is large
 MOST_MOVABLE_PARTS = 3  # parts that are named
 # tokens of a part that is worth moving
 MIN_PART_TOKENS = 100
 
 
-class MovablePart(NamedTuple):
-    """A part of a file that could be moved to a file in `memory/`: a heading with the text below it, or a fact; the
-    lines `first` to `last`, of `tokens`."""
-
-    title: str
-    first: int
-    last: int
-    tokens: int
-
-
-def is_large_file(text: str) -> bool:
-    """Return whether a file is so large that some of it should be moved."""
-    return len(text.encode()) > LARGE_BYTES or count_tokens(text) > LARGE_TOKENS
-
-
-def find_movable_parts(file: SectionFile) -> list[MovablePart]:
-    """Return the largest parts of a file that could be moved, the largest first."""
-    parts: list[MovablePart] = []
-    title, first, held = "", 0, list[str]()
-
-    def close(last: int) -> None:
-        tokens = count_tokens("\n".join(held))
-        if tokens >= MIN_PART_TOKENS:
-            parts.append(MovablePart(title or held[0].strip()[:60], first, last, tokens))
-
-    last = 0
+def find_movable_parts(file: SectionFile) -> list[tuple[int, str, int, int]]:
+    """Return the largest parts of a file that could be moved to a file in `memory/`, the largest first: a heading with
+    the text below it, or a fact, as (tokens, title, first line, last line)."""
+    blocks: list[tuple[str, list[NumberedLine]]] = []
     for number, line in file.own_lines():
-        if line.startswith("#") or not held:
-            if held:
-                close(last)
-            title, first, held = line.lstrip("# ").strip()[:60] if line.startswith("#") else "", number, []
-        held.append(line)
-        last = number
-    if held:
-        close(last)
+        if line.startswith("#") or not blocks:
+            blocks.append((line.lstrip("# ").strip()[:60], []))
+        blocks[-1][1].append((number, line))
+    parts = [
+        (count_tokens("\n".join(line for _, line in lines)), title, lines[0][0], lines[-1][0])
+        for title, lines in blocks
+    ]
     for item in parse_section(file.lines, file.first).items:
-        tokens = count_tokens(item.text)
-        if tokens >= MIN_PART_TOKENS:
-            lines = item.text.count("\n")
-            name = f"F#{item.fact}" if item.fact is not None else item.text[:40]
-            parts.append(MovablePart(name, item.number, item.number + lines, tokens))
-    return sorted(parts, key=lambda part: -part.tokens)[:MOST_MOVABLE_PARTS]
+        name = cite("fact", item.fact) if item.fact is not None else item.text[:40]
+        parts.append((count_tokens(item.text), name, item.number, item.number + item.text.count("\n")))
+    large = [part for part in parts if part[0] >= MIN_PART_TOKENS]
+    return sorted(large, key=lambda part: -part[0])[:MOST_MOVABLE_PARTS]
 
 
-# Write what a merge takes from a file, as one step of history, and ask in the inbox about the rest.
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class AppliedLines:
-    """What one step changed: `added` facts, `corrected` as (old, new), `forgotten` and `moved` ones; new `proposed`
-    proposals; and what could not be taken, each with its line and the reason."""
-
-    added: list[int] = field(default_factory=list)
-    corrected: list[tuple[int, int]] = field(default_factory=list)
-    forgotten: list[int] = field(default_factory=list)
-    moved: list[int] = field(default_factory=list)
-    proposed: list[int] = field(default_factory=list)
-    left: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def reason(self) -> str:
-        """The reason of the step: verbs and citations."""
-        changed = {
-            "add": self.added,
-            "correct": [number for pair in self.corrected for number in pair],
-            "forget": self.forgotten,
-            "move": self.moved,
-        }
-        parts = [
-            f"{verb} {list_citations([cite('fact', number) for number in numbers])}"
-            for verb, numbers in changed.items()
-            if numbers
-        ]
-        if self.proposed and not parts:
-            parts.append(f"propose {list_citations([cite('proposal', number) for number in self.proposed])}")
-        return f"sync {', '.join(parts)}" if parts else "sync"
-
-
-class LineApply:
-    """Applies the changes of one file, as part of a transaction; `key` makes digests as its lines have them."""
-
-    def __init__(self, write: Transaction, inbox: Inbox, file: int, path: str) -> None:
-        self._write = write
-        self._inbox = inbox
-        self._file = file
-        self._path = path
-        self.done = AppliedLines()
-
-    def apply_changes(self, changes: Sequence[LineChange], digests: dict[SectionLine, bytes]) -> AppliedLines:
-        """Apply all changes; one that is refused stays in the file as it is."""
-        apply_by_verb = {"add": self._add, "correct": self._correct, "forget": self._forget, "move": self._move}
-        for change in changes:
-            try:
-                if change.why:
-                    self._propose_change(change, digests)
-                else:
-                    apply_by_verb[change.verb](change)
-            except MemorandaError as error:
-                self.done.left.append((change.line.number if change.line else 0, error.message))
-        self._ask_to_confirm()
-        self._write.reason = self.done.reason
-        return self.done
-
-    def _add(self, change: LineChange) -> None:
-        assert change.line is not None
-        text = clean_fact_text(change.line.text)
-        # another line of this file
-        if find_same_fact(self._write, text) is not None:
-            return
-        refuse_purged(self._write, text, again=False)
-        heading = "-".join(change.line.heading.split())[:40]
-        person = self._write.actor == PERSON_ORIGIN
-        number = insert_fact(
-            self._write,
-            text,
-            domain=change.line.domain or "general",
-            confidence="high" if person else "medium",
-            source="explicit" if person else "inferred",
-            origin=self._write.actor,
-            evidence=Json([]),
-            tags=Json([heading] if heading else []),
-        )
-        if person:
-            # see store/inbox/duplicates.py
-            self._write.execute("INSERT INTO uncompared VALUES (?)", (number,))
-        self.done.added.append(number)
-
-    def _correct(self, change: LineChange) -> None:
-        assert change.line is not None and change.fact is not None
-        text = clean_fact_text(change.line.text)
-        known = find_same_fact(self._write, text)
-        if known is not None and known != change.fact.id:
-            # the line says what another fact says
-            self._forget(change)
-            return
-        refuse_purged(self._write, text, again=False)
-        new = supersede_fact(self._write, change.fact.id, text)
-        self.done.corrected.append((change.fact.id, new))
-        self._inbox.withdraw_confirmations(self._write, [change.fact.id], FILE_ORIGIN)
-
-    def _forget(self, change: LineChange) -> None:
-        assert change.fact is not None
-        set_fact_status(self._write, change.fact.id, "forgotten")
-        self.done.forgotten.append(change.fact.id)
-        self._inbox.withdraw_confirmations(self._write, [change.fact.id], FILE_ORIGIN)
-
-    def _move(self, change: LineChange) -> None:
-        assert change.line is not None and change.fact is not None
-        domain = Verbatim(change.line.domain)
-        self._write.execute("UPDATE facts SET domain = ? WHERE id = ?", (domain, change.fact.id))
-        self.done.moved.append(change.fact.id)
-
-    def _propose_change(self, change: LineChange, digests: dict[SectionLine, bytes]) -> None:
-        """Propose a change, and note that the line waits for it."""
-        place = f"{self._path}, line {change.line.number}" if change.line else self._path
-        fields: dict[str, object] = {}
-        if change.line is not None:
-            fields["fact"] = change.line.text
-            if change.verb == "add":
-                fields["domain"] = change.line.domain or "general"
-        target = change.fact.id if change.fact is not None else None
-        question = ProposalQuestion(change.verb, fields, target, (), FILE_ORIGIN, f"{place}. {change.why}")
-        number, new = self._inbox.propose_within(self._write, question)
-        if new:
-            self.done.proposed.append(number)
-        text = digests[change.line] if change.line is not None else DELETED_DIGEST
-        self._write.execute(
-            "INSERT OR REPLACE INTO synced_proposals(file, fact, digest, proposal) VALUES (?, ?, ?, ?)",
-            (self._file, change.cited, text, number),
-        )
-
-    def _ask_to_confirm(self) -> None:
-        """Ask about each fact that the file wrote: no agent is sent it until a person accepts it."""
-        if self._write.actor == PERSON_ORIGIN:
-            return
-        old = {new: f" It took the place of {cite('fact', old)}." for old, new in self.done.corrected}
-        for number in [*self.done.added, *old]:
-            why = f"{self._path}.{old.get(number, '')} It holds, and no agent is sent it until you accept it."
-            question = ProposalQuestion("confirm", {}, number, (), FILE_ORIGIN, why)
-            self.done.proposed.append(self._inbox.propose_within(self._write, question)[0])
-
-
-# One run on one file: read it, merge it, write what it takes, and then the file, if it is still what was read.
+# One run on one file: read it, merge it, write what it takes, as one step of history, ask in the inbox about the rest,
+# and then write the file, if it is still what was read.
 #
 # A section carries its version, and what each version said is recorded before it is written: a run that is killed
 # anywhere is repeated by the next, to the same end.
@@ -277,11 +113,11 @@ class ChangedMeanwhile(Exception):
 
 @dataclass(slots=True)
 class SyncReport:
-    """What one run did to the file at `path`, and to the memory in `step` (None if nothing): see `AppliedLines`.
-    `written` is whether the file was changed, `facts` and `waiting` how many facts and undecided lines its section has,
-    `bytes` its size; `others` how many lines were put below the section, `too_many` whether facts are left out;
-    `from_file` is whether the changes are of an editor that is not ours; `problem` says why a file could not be synced
-    by itself."""
+    """What one run did to the file at `path`, and to the memory in `step` (None if nothing): `added` facts, `corrected`
+    as (old, new), `forgotten` and `moved` ones; `proposed` proposals; `left`, what could not be taken, each with its
+    line and the reason. `written` is whether the file was changed, `facts` and `waiting` how many facts and
+    undecided lines its section has, `bytes` its size; `others` how many lines were put below the section, `too_many`
+    whether facts are left out; `problem` says why a file could not be synced by itself."""
 
     path: str
     facts: int = 0
@@ -292,33 +128,51 @@ class SyncReport:
     others: int = 0
     too_many: bool = False
     step: int | None = None
-    from_file: bool = True
     problem: str = ""
-    applied: AppliedLines = field(default_factory=AppliedLines)
+    added: list[int] = field(default_factory=list)
+    corrected: list[tuple[int, int]] = field(default_factory=list)
+    forgotten: list[int] = field(default_factory=list)
+    moved: list[int] = field(default_factory=list)
+    proposed: list[int] = field(default_factory=list)
+    left: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def has_news(self) -> bool:
         """Whether there is something to tell."""
-        return self.written or self.step is not None or bool(self.applied.left or self.problem)
+        return self.written or self.step is not None or bool(self.left or self.problem)
+
+    @property
+    def reason(self) -> str:
+        """The reason of the step: verbs and citations."""
+        corrected = [number for pair in self.corrected for number in pair]
+        changed = {"add": self.added, "correct": corrected, "forget": self.forgotten, "move": self.moved}
+        kind = "fact"
+        if not any(changed.values()):
+            kind, changed = "proposal", {"propose": self.proposed}
+        parts = [
+            f"{verb} {list_citations([cite(kind, number) for number in numbers])}"
+            for verb, numbers in changed.items()
+            if numbers
+        ]
+        return f"sync {', '.join(parts)}".strip()
 
     def describe(self, begins: bool = False) -> str:
         """Return what was done, in sentences; `begins`: the file is kept in sync only since now."""
         if self.problem:
             return visible(self.problem)
-        name, done = visible(self.path), self.applied
-        corrected = [new for _, new in done.corrected]
+        name, facts = visible(self.path), format_count(self.facts, "fact")
         changes = (
-            (format_count(len(done.added), "new line"), done.added),
-            (f"{len(corrected):,} changed", corrected),
-            (f"{len(done.forgotten):,} forgotten", done.forgotten),
-            (f"{len(done.moved):,} under another heading", done.moved),
+            (format_count(len(self.added), "new line"), self.added),
+            (f"{len(self.corrected):,} changed", [new for _, new in self.corrected]),
+            (f"{len(self.forgotten):,} forgotten", self.forgotten),
+            (f"{len(self.moved):,} under another heading", self.moved),
         )
         parts = [f"{words} ({_cite_facts(numbers)})" for words, numbers in changes if numbers]
-        facts, sentences = format_count(self.facts, "fact"), []
+        sentences = []
         if parts:
             back = f" `undo {self.step}` takes that back." if self.step else ""
             sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
-        if waiting := len(done.proposed):
+        if waiting := len(self.proposed):
             waits = agree_verb(waiting, "wait in the inbox.")
             sentences.append(f"{format_count(waiting, 'proposal')} of {'it' if parts else name} {waits}")
         if begins:
@@ -339,21 +193,18 @@ class SyncReport:
 
     def refused_lines(self) -> list[str]:
         """Return a line for each line of the file that was not accepted."""
-        return [
-            f"Line {number:,} of {visible(self.path)} stays as it is: {why}" if number else why
-            for number, why in self.applied.left
-        ]
+        name = visible(self.path)
+        return [f"Line {number:,} of {name} stays as it is: {why}" if number else why for number, why in self.left]
 
     def as_dict(self) -> dict[str, object]:
-        done = self.applied
-        facts = select_fields(done, "added", "forgotten", "moved")
+        facts = select_fields(self, "added", "forgotten", "moved")
         return {
             **select_fields(self, "path", "facts", "waiting", "written", "bytes", "step"),
             **{name: [cite("fact", number) for number in numbers] for name, numbers in facts.items()},
             "synced": True,
-            "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in done.corrected],
-            "proposed": [cite("proposal", number) for number in done.proposed],
-            "left": [{"line": number, "problem": why} for number, why in done.left],
+            "corrected": [{"old": cite("fact", old), "new": cite("fact", new)} for old, new in self.corrected],
+            "proposed": [cite("proposal", number) for number in self.proposed],
+            "left": [{"line": number, "problem": why} for number, why in self.left],
         }
 
 
@@ -361,9 +212,6 @@ def _cite_facts(numbers: Sequence[int]) -> str:
     """Return the citations of up to five facts, and how many more there are."""
     more = f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else ""
     return " ".join(cite("fact", number) for number in numbers[:5]) + more
-
-
-_FILE_COLUMNS = "id, path, version, digest, modified_ns, size, inode, step, day, head, own, problem"
 
 
 class SyncedFile(NamedTuple):
@@ -388,23 +236,23 @@ class SyncedFile(NamedTuple):
         return self.modified_ns, self.size, self.inode
 
 
+_FILE_QUERY = f"SELECT {', '.join(SyncedFile._fields)} FROM synced_files"
+
+
 def note_section_version(write: Transaction, file: int, version: int, lines: Mapping[int, bytes]) -> None:
     """Record the lines of the newest version of a section, with what changed since the one before."""
-    sql = "SELECT fact, first, digest FROM synced_lines WHERE file = ? AND last IS NULL"
-    same = set()
-    for fact, first, digest in list(write.rows(sql, (file,))):
-        row = (file, fact, first)
-        if lines.get(fact) == digest:
-            same.add(fact)
-        elif first >= version:
-            write.execute("DELETE FROM synced_lines WHERE file = ? AND fact = ? AND first = ? AND seen = 0", row)
-        else:
-            write.execute(
-                "UPDATE synced_lines SET last = ? WHERE file = ? AND fact = ? AND first = ? AND seen = 0",
-                (version - 1, *row),
-            )
+    known = "SELECT fact, digest FROM synced_lines WHERE file = ? AND last IS NULL"
+    before = dict(write.rows(known, (file,)))
+    ended = [fact for fact in before if lines.get(fact) != before[fact]]
+    write.execute(
+        "UPDATE synced_lines SET last = ? WHERE file = ? AND last IS NULL"
+        " AND fact IN (SELECT value FROM json_each(?))",
+        (version - 1, file, Json(ended)),
+    )
+    # also what was of this version alone, as another run wrote it
+    write.execute("DELETE FROM synced_lines WHERE file = ? AND last < first", (file,))
     for fact, digest in lines.items():
-        if fact not in same:
+        if digest != before.get(fact):
             write.execute(
                 "INSERT INTO synced_lines(file, fact, first, seen, last, digest) VALUES (?, ?, ?, 0, NULL, ?)",
                 (file, fact, version, digest),
@@ -414,41 +262,37 @@ def note_section_version(write: Transaction, file: int, version: int, lines: Map
     write.execute("UPDATE synced_files SET version = ? WHERE id = ?", (version, file))
 
 
-class FileRun:
-    """One run on one file, with the facts, the lines and the plan that its steps work on."""
+class EditedFile(NamedTuple):
+    """What an editor of ours made of a file: `content`, to be merged with `since`, what it was made of, as the base,
+    and written in the place of what is on the disk, which is `disk`."""
 
-    def __init__(
-        self,
-        sync: Sync,
-        file: SyncedFile,
-        actor: str = FILE_ORIGIN,
-        asked: bool = True,
-        instead: bytes | None = None,
-        expected: bytes = b"",
-        since: SectionFile | None = None,
-    ) -> None:
-        """Without `asked` a file or a section that is not there is left so. `instead` is what an editor of ours made of
-        the file, which is `expected` on the disk: it is merged, with what it was made of, `since`, as the base, and
-        written in the place of what is there."""
+    content: bytes
+    since: SectionFile
+    disk: bytes
+
+
+class FileRun:
+    """One run on one file, with the facts, the lines and the plan that its steps work on. Without `asked` a file or a
+    section that is not there is left so. What was `edited` is the person's own word."""
+
+    def __init__(self, sync: Sync, file: SyncedFile, asked: bool = True, edited: EditedFile | None = None) -> None:
         self._sync = sync
         self._database = sync.database
         self._file = file
-        self._actor = actor
+        self._actor = FILE_ORIGIN if edited is None else PERSON_ORIGIN
         self._asked = asked
-        self._instead = instead
-        self._expected = expected
-        self._since = since
+        self._edited = edited
         self._place = sync.path_of_file(file.path)
         self._name = section_name(self._database)
-        self._digest_key = self._database.get_meta("identity").encode()
-        self._report = SyncReport(file.path, from_file=actor == FILE_ORIGIN)
+        self._digest = cache(partial(digest_section_line, self._database.get_meta("identity").encode()))
+        self._report = SyncReport(file.path)
 
     def sync_file(self) -> SyncReport:
         """Sync the file; return what was done. Raise ChangedMeanwhile, and MemorandaError if it cannot be synced."""
         disk, stamp = self._read_file()
-        if self._instead is not None and disk != self._expected:
+        if self._edited is not None and disk != self._edited.disk:
             raise ChangedMeanwhile
-        raw = disk if self._instead is None else self._instead
+        raw = disk if self._edited is None else self._edited.content
         if doing := git_activity(self._place.path):
             raise Conflict(
                 f"git is in the middle of {doing}: {self._file.path} is left alone until that is over.",
@@ -458,7 +302,9 @@ class FileRun:
         self._read_base()
         if self._section.version is None and self._file.version and not self._asked:
             raise self._missing_error("has no section of this memory any more")
-        self._came = self._read_git_changes(raw or b"")
+        quiet = self._edited is not None or sha256(raw or b"").digest() == self._file.digest
+        before = ("", 0) if quiet else (self._file.head, self._file.modified_ns // 1_000_000_000)
+        self._came = read_git_changes(self._place.path, raw or b"", *before, self._name, self._digest)
         self._make_plan()
         if self._plan.changes:
             self._apply_plan()
@@ -513,110 +359,181 @@ class FileRun:
 
     def _read_base(self) -> None:
         """Read the digest of each line of the file's version, and whether a line that is missing was deleted: not
-        where that version is unknown."""
-        version = self._section.version
-        if self._since is None:
-            known = (
-                version is not None and max(0, self._file.version - KEPT_VERSIONS) < version <= self._file.version
-            )
-            self._base = self._read_line_digests(version if known else None)
+        where that version is unknown. What counts for a file of the newest version counts there."""
+        version, newest = self._section.version, self._file.version
+        self._version = newest if version is None else version
+        self._deletes = version is not None
+        if self._edited is not None:
+            items = parse_section(self._edited.since.lines, 0).items
+            self._base = {item.fact: self._digest(item.text) for item in items if item.fact is not None}
         else:
-            known = version is not None
-            since = parse_section(self._since.lines, self._since.first).items
-            lines = ((item.fact, digest_section_line(self._digest_key, item.text)) for item in since)
-            self._base = {fact: digest for fact, digest in lines if fact is not None}
-        self._deletes = known
+            self._deletes = self._deletes and max(0, newest - KEPT_VERSIONS) < self._version <= newest
+            self._base = self._read_line_digests(self._version if self._deletes else newest)
 
-    def _read_line_digests(self, version: int | None = None) -> dict[int, bytes]:
-        """Return the digest of each line of a version of the section, else of the newest, by the fact that it
-        cites."""
+    def _read_line_digests(self, version: int) -> dict[int, bytes]:
+        """Return the digest of each line of a version of the section, by the fact that it cites."""
         rows = self._database.rows(
             "SELECT fact, digest FROM synced_lines WHERE file = ?1 AND first <= ?2 AND coalesce(last, ?2) >= ?2"
             " ORDER BY seen",
-            (self._file.id, self._file.version if version is None else version),
+            (self._file.id, version),
         )
         return dict(rows)
-
-    def _read_git_changes(self, raw: bytes) -> GitChanges:
-        """Return what git brought into the file."""
-        if self._actor == PERSON_ORIGIN or sha256(raw).digest() == self._file.digest:
-            return GitChanges(checked_out_commit(self._place.path))
-        # all that the line of each fact ever said here, as far as it is known
-        known: dict[int, set[bytes]] = {}
-        for fact, digest in self._database.rows(
-            "SELECT fact, digest FROM synced_lines WHERE file = ?", (self._file.id,)
-        ):
-            known.setdefault(fact, set()).add(digest)
-        return read_git_changes(
-            self._place.path,
-            raw,
-            self._file.head,
-            self._file.modified_ns // 1_000_000_000,
-            self._name,
-            self._digest_key,
-            known,
-        )
 
     # merge
 
     def _make_plan(self) -> None:
         """Make the plan of a merge of the section, and read the facts that it compares."""
-        items, version = self._content.items, self._section.version
-        self._planned = self._database.newest_step()
-        newest = self._read_line_digests()
+        database, number, items = self._database, self._file.id, self._content.items
+        self._planned = database.newest_step()
+        newest = self._read_line_digests(self._file.version)
         cited = [item.fact for item in items if item.fact is not None]
-        self._facts = FileFacts(self._database, self._sync.personal, [*self._base, *newest, *cited])
-        review = bool(self._sync.config()["sync.review"]) and self._actor != PERSON_ORIGIN
-        # the state of the proposal that each changed line made, by (number cited, digest), as it counts for a file of
-        # this version: what was decided since is in a newer one. One that was erased or undone counts as rejected
-        pending = self._database.rows(
+        self._facts = FileFacts(database, self._sync.personal, [*self._base, *newest, *cited], self._digest)
+        # as it counts for a file of this version: what was decided since is in a newer one. A proposal that was erased
+        # or undone counts as rejected
+        pending = database.rows(
             "SELECT s.fact, s.digest, coalesce(p.state, 'rejected') FROM synced_proposals AS s"
             " LEFT JOIN proposals AS p ON p.id = s.proposal WHERE s.file = ?1 AND (s.last IS NULL OR s.last >= ?2)",
-            (self._file.id, self._file.version if version is None else version),
+            (number, self._version),
         )
         self._pending = {(fact, digest): state for fact, digest, state in pending}
-        # the text of the newest proposal that waits for the line of each fact
-        asked = self._database.rows(
+        # the newest proposal that waits for the line of each fact
+        asked = database.rows(
             "SELECT s.fact, p.text FROM synced_proposals AS s JOIN proposals AS p ON p.id = s.proposal"
             " WHERE s.file = ? AND s.fact > 0 AND s.last IS NULL AND p.state = 'waiting' ORDER BY p.id",
-            (self._file.id,),
+            (number,),
         )
-        merge = LineMerge(self._facts, self._base, self._deletes, self._pending, dict(asked), self._came, review)
+        said = "SELECT fact, digest FROM synced_lines WHERE file = ?"
+        merge = LineMerge(
+            self._facts,
+            self._base,
+            self._deletes,
+            self._pending,
+            dict(asked),
+            self._came,
+            set(database.rows(said, (number,)) if self._came.any else ()),
+            self._edited is None and bool(self._sync.config()["sync.review"]),
+        )
         self._plan: MergePlan = merge.make_plan(items, newest)
 
     def _apply_plan(self) -> None:
-        """Write the changes of the plan to the memory, as one step. Raise ChangedMeanwhile."""
-        plan, version = self._plan, self._section.version
-        digests = {
-            item: self._facts.text_digest(item.text) for one in plan.changes if (item := one.line) is not None
-        }
+        """Write the changes of the plan to the memory, as one step; one that is refused stays in the file as it is.
+        Raise ChangedMeanwhile."""
+        changes, report = self._plan.changes, self._report
         with self._database.write(self._actor, "sync") as write:
             if self._database.newest_step() != self._planned:
                 raise ChangedMeanwhile
-            if sum(not one.why for one in plan.changes) > MANY_RECORDS:
+            if sum(not one.why for one in changes) > MANY_RECORDS:
                 insert_checkpoint(write, f"before: sync {self._file.path}"[:200], "person")
-            work = LineApply(write, self._sync.inbox, self._file.id, self._file.path)
-            self._report.applied = work.apply_changes(plan.changes, digests)
-            if version is not None:
-                taken = {one.cited for one in plan.taken_changes("correct")}
-                # what lines said that was taken: an editor that still shows them may save them again
-                for fact in filter(taken.__contains__, plan.seen):
-                    write.execute(
-                        "INSERT OR REPLACE INTO synced_lines(file, fact, first, seen, last, digest)"
-                        " VALUES (?, ?, ?, 1, ?, ?)",
-                        (self._file.id, fact, version, version, plan.seen[fact]),
-                    )
-        self._report.step = write.seq
+            for change in changes:
+                try:
+                    if change.why:
+                        self._propose_change(write, change)
+                    elif change.fact is None:
+                        self._add_fact(write, change)
+                    else:
+                        self._change_fact(write, change, change.fact)
+                except MemorandaError as error:
+                    report.left.append((change.line.number if change.line else 0, error.message))
+            if self._actor != PERSON_ORIGIN:
+                self._ask_to_confirm(write)
+            write.reason = report.reason
+        report.step = write.seq
+
+    def _add_fact(self, write: Transaction, change: LineChange) -> None:
+        """Add the fact of a new line, unless another line of this file says the same."""
+        assert change.line is not None
+        text = clean_fact_text(change.line.text)
+        if find_same_fact(write, text) is not None:
+            return
+        refuse_purged(write, text, again=False)
+        heading = "-".join(change.line.heading.split())[:40]
+        person = self._actor == PERSON_ORIGIN
+        number = insert_fact(
+            write,
+            text,
+            domain=change.line.domain or "general",
+            confidence="high" if person else "medium",
+            source="explicit" if person else "inferred",
+            origin=self._actor,
+            evidence=Json([]),
+            tags=Json([heading] if heading else []),
+        )
+        if person:
+            # see store/inbox/duplicates.py
+            write.execute("INSERT INTO uncompared VALUES (?)", (number,))
+        self._report.added.append(number)
+
+    def _change_fact(self, write: Transaction, change: LineChange, fact: FileFact) -> None:
+        """Move, correct or forget the fact of a line; it is forgotten too where the line says what another fact
+        says."""
+        line, done = change.line, self._report
+        if line is not None and change.verb == "move":
+            write.execute("UPDATE facts SET domain = ? WHERE id = ?", (Verbatim(line.domain), fact.id))
+            done.moved.append(fact.id)
+            return
+        text = clean_fact_text(line.text) if line is not None else ""
+        if line is not None and find_same_fact(write, text) in (None, fact.id):
+            refuse_purged(write, text, again=False)
+            done.corrected.append((fact.id, supersede_fact(write, fact.id, text)))
+        else:
+            set_fact_status(write, fact.id, "forgotten")
+            done.forgotten.append(fact.id)
+        self._sync.inbox.withdraw_confirmations(write, [fact.id], FILE_ORIGIN)
+        if line is not None and self._section.version is not None:
+            # an editor that still shows what the line said may save it again
+            seen = (self._file.id, change.cited, self._version, self._version, self._digest(line.text))
+            write.execute(
+                "INSERT OR REPLACE INTO synced_lines(file, fact, first, seen, last, digest) VALUES (?, ?, ?, 1, ?, ?)",
+                seen,
+            )
+
+    def _propose_change(self, write: Transaction, change: LineChange) -> None:
+        """Propose a change, and note that the line waits for it."""
+        line, place = change.line, self._file.path
+        fields: dict[str, object] = {}
+        if line is not None:
+            place += f", line {line.number}"
+            fields["fact"] = line.text
+            if change.verb == "add":
+                fields["domain"] = line.domain or "general"
+        number = self._propose(
+            write, change.verb, fields, change.fact and change.fact.id, f"{place}. {change.why}"
+        )
+        text = self._digest(line.text) if line is not None else DELETED_DIGEST
+        write.execute(
+            "INSERT OR REPLACE INTO synced_proposals(file, fact, digest, proposal) VALUES (?, ?, ?, ?)",
+            (self._file.id, change.cited, text, number),
+        )
+
+    def _ask_to_confirm(self, write: Transaction) -> None:
+        """Ask about each fact that the file wrote: no agent is sent it until a person accepts it."""
+        old = {new: f" It took the place of {cite('fact', old)}." for old, new in self._report.corrected}
+        for number in [*self._report.added, *old]:
+            why = f"{self._file.path}.{old.get(number, '')} It holds, and no agent is sent it until you accept it."
+            self._propose(write, "confirm", {}, number, why)
+
+    def _propose(
+        self, write: Transaction, verb: str, fields: dict[str, object], target: int | None, why: str
+    ) -> int:
+        """Propose something of the file, and return the proposal, which may have waited already."""
+        question = ProposalQuestion(verb, fields, target, (), FILE_ORIGIN, why)
+        number, new = self._sync.inbox.propose_within(write, question)
+        if new:
+            self._report.proposed.append(number)
+        return number
 
     # write
 
     def _write_section(self, disk: bytes | None, raw: bytes | None) -> bytes:
         """Write the section where it changed; return the content of the file afterwards."""
         report, file, others, rows = self._report, self._section, self._content.others, self._plan.rows
-        lines = format_section(self._section_item(row) for row in rows)
+        lines = format_section(
+            (row.domain, row.fact, row.id) if isinstance(row, FileFact) else (row.domain, row.text, row.fact)
+            for row in rows
+        )
         same = file.version == self._file.version and list(file.lines) == lines and not others
         version = self._file.version if same else max(self._file.version, file.version or 0) + 1
-        now = {row.id: self._facts.fact_digest(row) for row in rows if isinstance(row, FileFact)}
+        now = {row.id: self._digest(row.fact) for row in rows if isinstance(row, FileFact)}
         report.facts = len(now)
         report.waiting = len(rows) - report.facts
         report.too_many = self._facts.too_many
@@ -632,7 +549,7 @@ class FileRun:
                     note_section_version(write, self._file.id, version, now)
             if not same:
                 report.others = sum(bool(line.strip()) for line in others)
-                start = file.with_text(NEW_FILE_TEXT, "") if raw is None else file
+                start = file._replace(before=NEW_FILE_TEXT) if raw is None else file
                 new = start.with_section(self._name, version, lines, others).encode()
             if disk is None or new != disk:
                 self._write_file(disk, new)
@@ -641,7 +558,7 @@ class FileRun:
         return new
 
     def _stamp_written(self, new: bytes) -> FileStamp:
-        """Return the stamp of what was just written; NO_FILE where somebody has changed it already."""
+        """Return the stamp of what was just written; NO_FILE_STAMP where somebody has changed it already."""
         try:
             now, status = read_document_bytes(self._place)
         except (FileNotFoundError, Unreadable):
@@ -650,14 +567,11 @@ class FileRun:
 
     def _note_state(self, new: bytes, stamp: FileStamp) -> None:
         """Note up to what the file and the memory agree; decided changes are in the file as they were decided."""
+        was, own = self._file, self._report.created
         values = (sha256(new).digest(), *stamp, self._planned, self._sync.today(), self._came.head, "")
-        was = self._file
-        decided = (
-            []
-            if self._leaves_file
-            else [change for change, state in self._pending.items() if state != WAITING_STATE]
-        )
-        own = self._report.created
+        decided = [change for change, state in self._pending.items() if state != WAITING_STATE]
+        if self._leaves_file:
+            decided = []
         if decided or own or values != (was.digest, *was.stamp, was.step, was.day, was.head, was.problem):
             with self._database.write(FILE_ORIGIN, "sync") as write:
                 # versions newer than the file's have the outcome
@@ -680,32 +594,17 @@ class FileRun:
         """Whether the file is not written: a checkout stays clean until there is more to write."""
         return not self._asked and self._came.any and self._came.clean
 
-    def _section_item(self, row: FileFact | SectionLine) -> tuple[str, str, int | None]:
-        """Return a row of a plan as an item of the section: (domain, text, fact)."""
-        if isinstance(row, FileFact):
-            return row.domain, row.fact, row.id
-        return row.domain, row.text, row.fact
-
     def _write_file(self, raw: bytes | None, new: bytes) -> None:
-        """Write the file, which must still be what was read. Raise Unreadable or Changed."""
+        """Write the file, which must still be what was read. Raise Unreadable or ChangedMeanwhile."""
         try:
             if raw is None:
                 create_file(self._place, new, 0o600 if self._sync.personal else 0o644)
             else:
                 replace_file(self._place, sha256(raw).digest(), new)
-        except Unreadable as error:
-            if self._is_as_read(raw):
-                raise self._name_file(error) from None
+        except ChangedFile:
             raise ChangedMeanwhile from None
-
-    def _is_as_read(self, raw: bytes | None) -> bool:
-        """Return whether the file is still as it was read."""
-        try:
-            return read_document_bytes(self._place)[0] == raw
-        except FileNotFoundError:
-            return raw is None
-        except Unreadable:
-            return True
+        except Unreadable as error:
+            raise self._name_file(error) from None
 
 
 # times that a run begins again, since the file or the memory was changed meanwhile
@@ -725,8 +624,7 @@ class Sync:
 
     def files(self) -> list[SyncedFile]:
         """List the files that are kept in sync, by path."""
-        rows = self.database.rows(f"SELECT {_FILE_COLUMNS} FROM synced_files ORDER BY path")
-        return [SyncedFile(*row) for row in rows]
+        return [SyncedFile(*row) for row in self.database.rows(f"{_FILE_QUERY} ORDER BY path")]
 
     def path_of_file(self, name: str = MEMORY_FILE) -> DocumentPath:
         """Return the place of a file that can be kept in sync. Raise InvalidInput for one that is not a Markdown file
@@ -790,10 +688,14 @@ class Sync:
         Raise NotFound (not kept in sync), InvalidInput, Conflict, Unreadable: nothing was changed, or, where only the
         file could not be written, the next run goes on.
         """
+        return self._run(name, lambda: FileRun(self, self._require_synced(name), asked))
+
+    def _run(self, name: str, prepare: Callable[[], FileRun]) -> SyncReport:
+        """Run until nobody else changes the file or the memory meanwhile. Raise what `sync_file` does."""
         self.database.refuse_unwritable()
         for _ in range(SYNC_TRIES):
             try:
-                return FileRun(self, self._require_synced(name), asked=asked).sync_file()
+                return prepare().sync_file()
             except ChangedMeanwhile:
                 continue
         raise Conflict(f"{name} is being changed by another program.", "Nothing was lost: sync it again.")
@@ -802,36 +704,26 @@ class Sync:
         """Take what a person made of a file in an editor of ours, `after`, where it was `before`, as their own word;
         the text outside of the section that they wrote is accepted. Where the file was changed meanwhile both are
         merged. Raise Conflict where both changed the text outside of the section: nothing of it was taken then."""
-        self.database.refuse_unwritable()
         section = section_name(self.database)
         old, new = parse_section_file(before, section), parse_section_file(after, section)
-        for _ in range(SYNC_TRIES):
+
+        def prepare() -> FileRun:
             now = self.read_content(name)
             if now != before:
                 self.sync_file(name)
                 now = self.read_content(name)
-            disk = parse_section_file(now, section)
-            outside = (new.before, new.after)
-            if outside == (old.before, old.after):
-                outside = (disk.before, disk.after)
+            outside, disk = new, parse_section_file(now, section)
+            if (new.before, new.after) == (old.before, old.after):
+                outside = disk
             elif (disk.before, disk.after) != (old.before, old.after):
                 raise Conflict(f"{name} was changed while you edited it, outside of its section.", NOTHING_CHANGED)
-            merged = new.with_text(*outside).to_bytes(section)
-            try:
-                report = FileRun(
-                    self,
-                    self._require_synced(name),
-                    PERSON_ORIGIN,
-                    instead=merged,
-                    expected=now,
-                    since=old,
-                ).sync_file()
-            except ChangedMeanwhile:
-                continue
-            known = {line for _, line in old.own_lines()}
-            self.accept(name, (), [line for _, line in new.own_lines() if line not in known])
-            return report
-        raise Conflict(f"{name} is being changed by another program.", NOTHING_CHANGED)
+            merged = new._replace(before=outside.before, after=outside.after).to_bytes(section)
+            return FileRun(self, self._require_synced(name), edited=EditedFile(merged, old, now))
+
+        report = self._run(name, prepare)
+        known = {line for _, line in old.own_lines()}
+        self.accept(name, (), [line for _, line in new.own_lines() if line not in known])
+        return report
 
     # what waits for the person
 
@@ -842,19 +734,14 @@ class Sync:
 
     def size_advice(self, report: SyncReport) -> list[str]:
         """Return what could move out of a synced file that is too large to be loaded at each start, in lines."""
-        # a token has a byte at least
-        if report.bytes <= LARGE_TOKENS:
-            return []
-        file = self.parse_file(report.path)
-        text = "\n".join([file.before, *file.lines, file.after])
-        if not is_large_file(text):
+        if report.bytes <= LARGE_BYTES:
             return []
         return [
-            f"{visible(report.path)} has {report.bytes / 1_000:,.0f} KB, some {len(text.encode()) // 4:,} tokens, which"
+            f"{visible(report.path)} has {report.bytes / 1_000:,.0f} KB, some {report.bytes // 4:,} tokens, which"
             " a session loads as a whole. What could move to a file in memory/, where it is found when it is needed:",
             *(
-                f"  lines {one.first:,} to {one.last:,}, some {one.tokens:,} tokens: {shorten(clean_text(one.title))}"
-                for one in find_movable_parts(file)
+                f"  lines {first:,} to {last:,}, some {tokens:,} tokens: {shorten(clean_text(title))}"
+                for tokens, title, first, last in find_movable_parts(self.parse_file(report.path))
             ),
         ]
 
@@ -896,8 +783,7 @@ class Sync:
 
     def _find_synced(self, path: str) -> SyncedFile | None:
         """Return a file that is kept in sync, by its path; None if it is not."""
-        row = self.database.row(f"SELECT {_FILE_COLUMNS} FROM synced_files WHERE path = ?", (path,))
-        return None if row is None else SyncedFile(*row)
+        return next((file for file in self.files() if file.path == path), None)
 
     def _require_synced(self, name: str) -> SyncedFile:
         """Return a file that is kept in sync. Raise NotFound."""
@@ -907,13 +793,11 @@ class Sync:
         return file
 
     def _note_problem(self, name: str, error: MemorandaError) -> None:
-        file = self._find_synced(name)
-        if file is None:
-            return
+        """Note why a file could not be synced, and what it was then."""
         stamp = read_file_stamp(self.path_of_file(name).path)
         with self.database.write(FILE_ORIGIN, "sync") as write:
             write.execute(
                 "UPDATE synced_files SET problem = ?, modified_ns = ?, size = ?, inode = ?, step = ?, day = ?"
-                " WHERE id = ?",
-                (str(error), *stamp, self.database.newest_step(), Verbatim(self.today()), file.id),
+                " WHERE path = ?",
+                (str(error), *stamp, self.database.newest_step(), Verbatim(self.today()), Verbatim(name)),
             )

@@ -620,7 +620,7 @@ def _copy_into_database(file: GuardedFile, shown: bytes, wanted: bytes) -> None:
             found = target.serialize("main")
             target.execute("ROLLBACK")
             if found != shown:
-                raise Unreadable(files.CHANGED_MEANWHILE)
+                raise files.ChangedFile
             with target.backup("main", source, "main") as copying:
                 copying.step()
                 if not copying.done:

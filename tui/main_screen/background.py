@@ -320,7 +320,7 @@ class UpkeepController(BackgroundTask):
 
     def _report_sync(self, report: SyncReport) -> None:
         """Say what a sync read; that it wrote what the application changed is no news."""
-        if report.problem or report.step is not None or report.applied.left:
+        if report.problem or report.step is not None or report.left:
             self.say(report.describe(), "warning" if report.problem else "information")
 
     def _look_after_backups(self, make: bool) -> None:

@@ -84,7 +84,7 @@ def test_what_git_brings_is_a_proposal_whatever_it_cites(notebook: Notebook, che
 def test_a_line_git_deleted_is_not_reworded_by_the_person(notebook: Notebook, checkout: Path, colleague: Path) -> None:
     pull(checkout, colleague, ("- The team is five [F#1]\n", ""))
     notebook.edit(("- Tea", "- The team is fine\n- Tea"))
-    assert notebook.last.applied.corrected == [] and "The team is fine" in notebook.active()
+    assert notebook.last.corrected == [] and "The team is fine" in notebook.active()
     assert ("forget", "The team is five") in notebook.waiting() and "The team is five" in notebook.active()
 
 

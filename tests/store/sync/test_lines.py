@@ -58,7 +58,7 @@ def test_the_rest_of_a_file_stays_to_the_byte(before: str, after: str, facts: li
     before, after = before.replace("\n", newline) + newline, after.replace("\n", newline)
     lines = format_section([("work", text, number) for number, text in enumerate(facts, 1) if normalize_line(text)])
     file = parse_section_file((before + after).encode("utf-8", "replace"), "0123abcd")
-    first = file.with_text(before, after).with_section("0123abcd", 1, lines)
+    first = file._replace(before=before, after=after).with_section("0123abcd", 1, lines)
     again = parse_section_file(first.encode("utf-8", "replace"), "0123abcd")
     assert (again.version, list(again.lines)) == (1, lines) and again.after == after
     assert again.before.startswith(before) and not again.before[len(before) :].strip()

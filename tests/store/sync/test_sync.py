@@ -115,7 +115,7 @@ def test_an_edit_an_addition_and_a_deletion_are_one_step_that_undo_takes_back(no
     lunch = ("- Tea, not coffee [F#2]\n", "- Lunch is at one\n")
     report = notebook.edit(("The team is five", "The team is seven"), lunch)
     assert notebook.active() == ["Deploys are on Fridays", "The team is seven", "Lunch is at one"]
-    assert (report.applied.corrected, report.applied.added, report.applied.forgotten) == ([(1, 4)], [5], [2])
+    assert (report.corrected, report.added, report.forgotten) == ([(1, 4)], [5], [2])
     lunch = notebook.memory.facts.get(5)
     assert (lunch.origin, lunch.domain) == (FILE_ORIGIN, "preferences")
     step = notebook.memory.history.get(report.step or 0)
@@ -159,7 +159,7 @@ def test_reordering_wrapping_and_other_bullets_change_nothing(notebook: Notebook
 def test_a_line_under_another_heading_is_of_that_domain_or_tag(notebook: Notebook) -> None:
     notebook.edit(("- Deploys are on Fridays [F#3]\n", ""), ("- Tea", "- Deploys are on Fridays [F#3]\n- Tea"))
     assert notebook.memory.facts.get(3).domain == "preferences"
-    assert notebook.last.applied.moved == [3] and len(notebook.active()) == 3
+    assert notebook.last.moved == [3] and len(notebook.active()) == 3
     notebook.edit(("## Preferences", "## Night shift\n\n- Nobody deploys\n\n## Preferences"))
     fact = notebook.memory.facts.get(4)
     assert (fact.domain, fact.tags) == ("general", ("Night-shift",))
@@ -167,7 +167,7 @@ def test_a_line_under_another_heading_is_of_that_domain_or_tag(notebook: Noteboo
 
 def test_a_line_that_lost_its_citation_is_still_that_fact(notebook: Notebook) -> None:
     notebook.edit((" [F#1]", ""), ("Deploys are on Fridays [F#3]", "Deploys are on Friday mornings"))
-    assert notebook.last.applied.corrected == [(3, 4)] and not notebook.last.applied.added
+    assert notebook.last.corrected == [(3, 4)] and not notebook.last.added
     assert "- The team is five [F#1]" in notebook.text
 
 
@@ -183,7 +183,7 @@ def test_an_older_line_without_its_citation_is_still_that_fact(notebook: Noteboo
 
 def test_a_new_line_that_resembles_one_without_its_citation_is_a_new_fact(notebook: Notebook) -> None:
     notebook.edit(("- The team is five [F#1]", "- The team is five\n- The team is fine"))
-    assert notebook.last.applied.corrected == [] and len(notebook.last.applied.added) == 1
+    assert notebook.last.corrected == [] and len(notebook.last.added) == 1
     assert {"The team is five", "The team is fine"} <= set(notebook.active())
 
 
@@ -198,7 +198,7 @@ def test_a_fact_of_several_lines_is_one_item(notebook: Notebook) -> None:
 def test_neither_the_end_of_an_address_nor_of_a_text_is_taken_for_a_citation(notebook: Notebook) -> None:
     notebook.edit(("- Tea, not", "- Search at https://example.org/?q=[F#1]\n- Tea, not"))
     assert notebook.active()[-1] == "Search at https://example.org/?q=[F#1]"
-    assert notebook.memory.facts.get(1).status == "active" and notebook.last.applied.corrected == []
+    assert notebook.memory.facts.get(1).status == "active" and notebook.last.corrected == []
     notebook.memory.facts.remember("Read the rule of deploys first, [F#3]", domain="work")
     notebook.sync()
     notebook.edit((" [F#3] [F#5]", " [F#3]"))
@@ -208,7 +208,7 @@ def test_neither_the_end_of_an_address_nor_of_a_text_is_taken_for_a_citation(not
 def test_a_copied_line_is_a_new_fact_if_its_words_differ_and_the_same_fact_if_not(notebook: Notebook) -> None:
     line = "- The team is five [F#1]\n"
     notebook.edit((line, f"{line}- The team in Lyon is five [F#1]\n{line}"))
-    assert notebook.active()[-1] == "The team in Lyon is five" and notebook.last.applied.corrected == []
+    assert notebook.active()[-1] == "The team in Lyon is five" and notebook.last.corrected == []
     assert notebook.items.count("The team is five") == 1
 
 
@@ -322,7 +322,7 @@ def test_a_purged_text_does_not_come_back(notebook: Notebook) -> None:
     notebook.sync()
     assert "Tea" not in notebook.text
     notebook.edit(("## Work", "## Work\n\n- Tea, not coffee"))
-    [(number, why)] = notebook.last.applied.left
+    [(number, why)] = notebook.last.left
     assert "purged" in why and notebook.text.split("\n")[number - 1] == "- Tea, not coffee"
     assert "Tea, not coffee" not in notebook.active()
 
@@ -336,7 +336,7 @@ def test_what_is_written_in_our_editor_is_the_persons_own_word(notebook: Noteboo
     report = notebook.memory.sync.sync_edited("MEMORY.md", before, after)
     fact = notebook.memory.facts.get(4)
     assert (fact.origin, fact.source, fact.confidence) == (PERSON_ORIGIN, "explicit", "high")
-    assert notebook.waiting() == [] and not report.from_file
+    assert notebook.waiting() == []
     assert "- The team is six [F#4]" in notebook.text and notebook.text.endswith("Ask me before you delete.\n")
     assert notebook.memory.sync.waiting()[1] == []
     assert notebook.memory.history.undo().seq == report.step, "`u` takes it back"
