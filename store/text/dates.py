@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import count
 
 from store.base.clock import from_ms, parse_moment
 from store.base.errors import InvalidInput
@@ -35,9 +36,15 @@ _FIGURE_MONTH = re.compile(
 
 
 @cache
+def _places(name: str, *values: int) -> dict[str, int]:
+    """Return the value of each name in an ordered list, such as the days of a week; without values its place."""
+    lists = load_ordered_words("dates", name)
+    return {word: value for words, value in zip(lists, values or count(), strict=False) for word in words}
+
+
 def day_parts() -> dict[str, int]:
     """Return the names of the parts of a day: 0 is the morning."""
-    return {name: place for place, names in enumerate(load_ordered_words("dates", "day_parts")) for name in names}
+    return _places("day_parts")
 
 
 def _any_of(name: str) -> str:
@@ -160,41 +167,28 @@ _ENDS = "late|end of|fines de|finales de"
 
 
 TimeSpan = tuple[datetime, datetime]
-Reader = Callable[[re.Match[str], datetime], TimeSpan | None]
-
-
-@cache
-def _places(name: str, first: int = 0) -> dict[str, int]:
-    """Return the place of each name in an ordered list: the days of a week, the months of a year."""
-    return {word: place for place, words in enumerate(load_ordered_words("dates", name), first) for word in words}
+# the name of its pattern, the words, and what they mean
+NamedTime = tuple[str, re.Match[str], TimeSpan]
 
 
 def _months() -> dict[str, int]:
-    return _places("months", 1)
+    return _places("months", *range(1, 13))
 
 
-@cache
 def _short_months() -> dict[str, int]:
     """Return the months, and what they are abbreviated to beside the number of a day."""
-    return _months() | _places("short_months", 1)
+    return _months() | _places("short_months", *range(1, 13))
 
 
-def _values(name: str, *values: int) -> dict[str, int]:
-    """Return the value of each name in an ordered list; a place without a value is left out."""
-    names = load_ordered_words("dates", name)
-    return {word: value for words, value in zip(names, values, strict=False) for word in words}
-
-
-@cache
 def _unit_days() -> dict[str, int]:
     """Return the units of time, and how many days they are."""
-    return _values("units", 1, 7, 30, 365, 14, 15)
+    return _places("units", 1, 7, 30, 365, 14, 15)
 
 
 @cache
 def _calendar_months() -> dict[str, int]:
     """Return the calendar units, and how many months they are."""
-    return {unit: size for unit, days in _unit_days().items() if (size := {30: 1, 365: 12}.get(days))}
+    return {unit: {30: 1, 365: 12}[days] for unit, days in _unit_days().items() if days in (30, 365)}
 
 
 @cache
@@ -203,15 +197,13 @@ def _halves() -> frozenset[str]:
     return frozenset(unit for unit, days in _unit_days().items() if days in (14, 15))
 
 
-@cache
 def _clock_minutes() -> dict[str, int]:
-    return _values("clock_units", 1, 60)
+    return _places("clock_units", 1, 60)
 
 
-@cache
 def _part_months() -> dict[str, int]:
     """Return the names of a quarter and of half a year, and how many months they are."""
-    return _values("parts", 3, 6)
+    return _places("parts", 3, 6)
 
 
 @cache
@@ -227,13 +219,13 @@ def find_period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
     """Return the start and the end of the time that a question without capitals and accents names, and the words
     that named it; start and end are empty if it names none. Never raises."""
     points = _find_times(plain, _local_minute(now))
-    for place, (match, (start, end)) in enumerate(points):
+    for place, (name, match, (start, end)) in enumerate(points):
         if place + 1 < len(points) and (range_ := _match_preposition(_RANGE, match)):
-            other, (begun, last) = points[place + 1]
+            _, other, (begun, last) = points[place + 1]
             last = begun if _has_clock(other) else last
             if (
                 _TO.fullmatch(plain[match.end() : other.start()])
-                and (start := _earlier_start(match, start, last)) < last
+                and (start := _earlier_start(name, match, start, last)) < last
             ):
                 return _format_period(start, last, plain[range_.start() : other.end()])
         for intro, begins, ends in _INTRODUCED:
@@ -245,27 +237,14 @@ def find_period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
                     plain[found.start() : match.end()],
                 )
         within = _match_preposition(_WITHIN, match)
-        if match.re is _SECOND:
+        if name == "second":
             continue
-        within = within or (
-            _match_preposition(_FROM_OR_OF, match) if match.re in (_YEAR, _patterns()["month"]) else None
-        )
-        if within or not _is_ambiguous(match):
+        within = within or (_match_preposition(_FROM_OR_OF, match) if name in ("year", "month") else None)
+        if within or not _is_ambiguous(name, match):
             onward = _ONWARD.match(plain, match.end())
             named = plain[within.start() if within else match.start() : onward.end() if onward else match.end()]
             return _format_period(start, None if onward else end, named)
     return "", "", frozenset()
-
-
-def find_beginning(plain: str, now: str) -> str:
-    """Return the start of the stretch of time that a text without capitals and accents names as a whole; empty if
-    it names none."""
-    for match, (start, _) in _find_times(plain, _local_minute(now)):
-        within = _match_preposition(_WITHIN, match)
-        at = within.start() if within else match.start()
-        if (at, match.end()) == (0, len(plain)) and _is_stretch(match.re) and (within or not _is_ambiguous(match)):
-            return _format_moment(start)
-    return ""
 
 
 def _local_minute(now: str) -> datetime:
@@ -273,19 +252,18 @@ def _local_minute(now: str) -> datetime:
     return datetime.fromisoformat(now).astimezone().replace(second=0, microsecond=0, tzinfo=None)
 
 
-def _find_times(plain: str, here: datetime) -> list[tuple[re.Match[str], TimeSpan]]:
+def _find_times(plain: str, here: datetime) -> list[NamedTime]:
     """Return the times that a question names, none within another, in its order."""
     midnight = here.replace(hour=0, minute=0)
-    found: list[tuple[re.Match[str], TimeSpan]] = []
+    found: list[NamedTime] = []
     taken = bytearray(len(plain))
-    clocks = (_patterns()["last_clock"], _patterns()["ago_clock"])
-    for pattern, read in _readers():
-        for match in pattern.finditer(plain):
-            then = here if pattern in clocks else midnight
-            if not any(taken[match.start() : match.end()]) and (span := _apply_clock(match, read(match, then))):
+    for name, read in _READERS.items():
+        for match in _patterns()[name].finditer(plain):
+            span = _apply_clock(match, read(match, here if read is _span_of_hours else midnight))
+            if span and not any(taken[match.start() : match.end()]):
                 taken[match.start() : match.end()] = b"1" * len(match[0])
-                found.append((match, span))
-    return sorted(found, key=lambda point: point[0].start())
+                found.append((name, match, span))
+    return sorted(found, key=lambda one: one[1].start())
 
 
 def _has_clock(match: re.Match[str]) -> bool:
@@ -315,19 +293,17 @@ def _format_period(start: datetime | None, end: datetime | None, words: str) -> 
     return _format_moment(start) if start else "", _format_moment(end) if end else "", frozenset(words.split())
 
 
-def _is_ambiguous(match: re.Match[str]) -> bool:
+def _is_ambiguous(name: str, match: re.Match[str]) -> bool:
     """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
-    found = _patterns()
-    return match.re in (found["month"], _YEAR, found["weekday"], found["season"]) and not any(
-        match.groupdict().get(name) for name in ("part", "of", "how", "past", "clock")
-    )
+    marks = ("part", "of", "how", "past", "clock")
+    return name in ("month", "year", "weekday", "season") and not any(map(match.groupdict().get, marks))
 
 
-def _earlier_start(match: re.Match[str], start: datetime, end: datetime) -> datetime:
+def _earlier_start(name: str, match: re.Match[str], start: datetime, end: datetime) -> datetime:
     """Return the start of a range with this end: of a repeating time, the last one before it."""
-    if start >= end and match.re is _patterns()["weekday"]:
+    if start >= end and name == "weekday":
         return start - timedelta(days=7)
-    if start >= end and match.re is _patterns()["month"] and not match["of"]:
+    if start >= end and name == "month" and not match["of"]:
         return start.replace(year=start.year - 1)
     return start
 
@@ -537,16 +513,6 @@ def _format_moment(local: datetime) -> str:
 
 
 _BEFORE_YESTERDAY = ("the day before yesterday", "day before yesterday", "antes de ayer", "anteayer", "antier")
-_SECOND = re.compile(r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)")
-_YEARS = re.compile(
-    r"\b(?:(?:between|from|entre|desde|de) )?(?P<first>(?:19|20)\d\d) (?:and|y|or|o|to|a)"
-    r" (?P<last>(?:19|20)\d\d)\b(?![-.,:/])"
-)
-_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])")
-_BEFORE_LAST = re.compile(
-    r"\b(?:(?:in |on )?(?:the )?(?P<unit>weekend|week|month|year) before last"
-    r"|(?:en )?(?:la|el) (?P<unidad>semana|fin de semana|finde|mes|año) antepasad[oa])\b"
-)
 # prepositions of a time
 _SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
 # and which end of the time is meant as the start, and which as the end
@@ -575,6 +541,16 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     on = rf"(?:(?:on|the|el|dia|del|{weekday}) ){{0,4}}"
     clock = rf"(?P<clock> {clock_pattern()})?"
     texts = {
+        "second": r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)",
+        "years": (
+            r"\b(?:(?:between|from|entre|desde|de) )?(?P<first>(?:19|20)\d\d) (?:and|y|or|o|to|a)"
+            r" (?P<last>(?:19|20)\d\d)\b(?![-.,:/])"
+        ),
+        "year": r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])",
+        "before_last": (
+            r"\b(?:(?:in |on )?(?:the )?(?P<unit>weekend|week|month|year) before last"
+            r"|(?:en )?(?:la|el) (?P<unidad>semana|fin de semana|finde|mes|año) antepasad[oa])\b"
+        ),
         "figures": (
             r"(?<![\w./-])(?:on |el )?(?P<date>(?:19|20)\d\d(?:[-/]\d\d?){1,2}|\d\d?([-/.])\d\d?\2(?:19|20)\d\d)"
             rf"(?![\w/.-]){clock}"
@@ -590,8 +566,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "day_month": rf"\b{on}{_DAY_NUMBER}(?: of| de)? (?P<month>{short_month})\b{_OF_YEAR}{clock}",
         "month_day": rf"\b{on}(?P<month>{short_month})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}{clock}",
         "month": (
-            rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<month>{month})"
-            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?\b"
+            rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<how>el pasado )?(?P<month>{month})"
+            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?(?P<past> pasado)?\b"
         ),
         "season": (
             rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(_places('seasons'))})"
@@ -638,33 +614,30 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(text) for name, text in texts.items()}
 
 
-@cache
-def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
-    """Return each pattern of a time, in the order in which they are tried, and what reads its match."""
-    found = _patterns()
-    return (
-        *(
-            (_SECOND, _span_of_moment),
-            (found["figures"], _span_of_figures),
-            (found["quarter"], _span_of_quarter),
-            (_YEARS, _span_of_years),
-        ),
-        *((found[name], _span_of_days) for name in ("days_of", "day_month", "month_day")),
-        *(
-            (found["last_some"], _span_of_last),
-            (_BEFORE_LAST, _span_before_last),
-            (found["week_of"], _span_of_week),
-        ),
-        *((found["last_clock"], _span_of_hours), (found["ago_clock"], _span_of_hours), (found["ago"], _span_ago)),
-        *((found["this"], _span_of_this), (found["today"], _span_of_day), (found["weekday"], _span_of_weekday)),
-        *((found["month"], _span_of_month), (found["season"], _span_of_season), (_YEAR, _span_of_year)),
-    )
-
-
-def _is_stretch(pattern: re.Pattern[str]) -> bool:
-    """Return whether a pattern is one of a time that is no day or year."""
-    names = ("quarter", "last_some", "week_of", "last_clock", "ago_clock", "ago", "this", "month", "season")
-    return pattern is _BEFORE_LAST or any(pattern is _patterns()[name] for name in names)
+# what reads the match of each pattern, in the order in which they are tried
+_READERS = {
+    "second": _span_of_moment,
+    "figures": _span_of_figures,
+    "quarter": _span_of_quarter,
+    "years": _span_of_years,
+    "days_of": _span_of_days,
+    "day_month": _span_of_days,
+    "month_day": _span_of_days,
+    "last_some": _span_of_last,
+    "before_last": _span_before_last,
+    "week_of": _span_of_week,
+    "last_clock": _span_of_hours,
+    "ago_clock": _span_of_hours,
+    "ago": _span_ago,
+    "this": _span_of_this,
+    "today": _span_of_day,
+    "weekday": _span_of_weekday,
+    "month": _span_of_month,
+    "season": _span_of_season,
+    "year": _span_of_year,
+}
+_DAYS = {"today", "weekday", "day_month", "month_day"}
+_STRETCHES = _READERS.keys() - _DAYS - {"second", "figures", "years", "days_of", "year"}
 
 
 # Versions in a question as times: since 2.1, between v3 and v4.
@@ -719,21 +692,14 @@ MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday
 FindRelease = Callable[[str], str]
 # before a number also of things, and not only of an hour
 _ARTICLES = {"la", "las"}
-# function words that select which one is meant
-_RELATIVE = ("this",)
-# words that the parser knows under another name
-_OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
-# with these the time is exact to the minute, and not a day or month
-_EXACT = {"ago", "hace", "atras"}
+# of the day after today, which no question is about
+_TOMORROW = {"tomorrow", "manana", "mañana"}
 _UNIT = r"(?:min(?:s|ut\w+)?|hours?|horas?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|años?)"
-# and with a number of units, which is as long ago: `1 week` is `1w`
-_COUNTED = re.compile(rf"\d+ {_UNIT}(?: \d+ {_UNIT})*")
-_AGO = rf"(?:{'|'.join(sorted(_EXACT))})"
+_AGO = "(?:ago|atras|hace)"
 _LETTER = re.compile(rf"(?:{_AGO} )?(\d+) ?([hdwy])(?: {_AGO})?")
-# `5m` is months here, and minutes to the library
-_LONE_LETTER = re.compile(r"\d ?[a-z](?![\w.])|\d[a-z]\d")
 # of an abbreviated month
 _DOTTED = re.compile(r"(?<=[a-zñ]{3})\.(?= |$)")
+_SHORT_YEAR = re.compile(r"(?<=\d [a-zñ]{3} )(?=\d\d$)")
 _JOINED = re.compile(rf"\b(\d+)(?={_UNIT}\b)")
 
 
@@ -801,11 +767,6 @@ def _parse_text(text: str, now: str, in_figures: bool) -> str:
         day = midnight - timedelta(days=midnight + clock > here and not part)
     if day is None and not in_figures:
         day = _parse_in_words(rest, here, clock is not None)
-    if day is None and not in_figures:
-        terms = normalize_text(text, keep="ñ").split()
-        while terms and terms[0] in _leading_words():
-            del terms[0]
-        return find_beginning(" ".join(terms), now)
     return _format_moment(day + (clock or timedelta())) if day else ""
 
 
@@ -825,79 +786,77 @@ def _spoken_hour_pattern() -> re.Pattern[str]:
 
 
 def _rewrite_words(plain: str) -> str:
-    """Return a text with words that the library does not know replaced by words that it knows: `yesterday night`
-    by `last night`."""
+    """Return a text with words that the patterns do not know replaced by words that they know: `yesterday night` by
+    `last night`."""
     pattern, pairs = _rewriting_table()
     plain = _DOTTED.sub("", pattern.sub(lambda match: pairs[match[0]], plain))
     plain = _spoken_hour_pattern().sub(
         lambda match: f"{match['at']} {load_number_words().get(match['hour'], 1)}", plain
     )
-    return _JOINED.sub(r"\1 ", plain)
+    return _JOINED.sub(r"\1 ", _SHORT_YEAR.sub("20", plain))
+
+
+@cache
+def _length_pattern() -> re.Pattern[str]:
+    """Return the pattern of a length of time, ago or before a day: `1 hour 30 minutes ago`, `2 weeks yesterday`."""
+    units = any_of_regex(_unit_days().keys() | _clock_minutes().keys())
+    days = any_of_regex(load_words("dates", "days") - _TOMORROW)
+    return re.compile(
+        rf"(?:about |hace )?(?P<length>\d+ (?:{units})(?: \d+ (?:{units}))*)(?: {_AGO}| (?P<day>{days}))?"
+    )
 
 
 def _parse_in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
-    """Return the moment in words, parsed by `dateparser`, which takes 0.3 s to import; None where there is none, and
-    beside a clock where it is no day."""
+    """Return the moment in words; None where there is none, and beside a clock where it is no day."""
     typed = plain.split()
-    small = load_words("stop", "core") - set(_RELATIVE) | _leading_words()
+    small = load_words("stop", "core") - {"this"} | _leading_words()
     numbers = {**load_number_words(), "a": 1, "an": 1, "un": 1, "una": 1}
-    words = [str(numbers.get(word, word)) for word in typed if word in numbers or word not in small]
-    if "/" in plain or not any(len(word) > 2 and word.isalpha() for word in words) or _LONE_LETTER.search(plain):
-        return None
-    days, ahead = (load_words("dates", name) for name in ("days", "ahead"))
-    counted = _COUNTED.fullmatch(" ".join(word for word in words if word not in ahead))
-    # `in 3 days` is to come, and the library reads `yesterday today` as one of them
-    if (counted and not ahead.isdisjoint(typed)) or sum(word in days for word in words) > 1:
-        return None
-    from dateparser.date import DateDataParser
-
-    exact = bool(_EXACT & set(words) or counted)
-    if not exact and not _is_day_alone(words, days):
-        return None
-    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
-    settings = {
-        "RELATIVE_BASE": here if exact else midnight,
-        "PREFER_DATES_FROM": "past",
-        "PREFER_DAY_OF_MONTH": "current" if exact else "first",
-    }
-    parser = DateDataParser(languages=["en", "es"], settings=settings)
-    for variant in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
-        found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in variant))
-        if found.date_obj is not None:
-            break
-    else:
-        return None
-    moment: datetime = found.date_obj.replace(tzinfo=None)
-    if exact:
-        return None if clock else moment
-    if (
-        moment.time() != midnight.time()
-        or (clock and found.period != "day")
-        or not _is_on_named_weekday(moment, words)
-    ):
-        return None
-    if found.period == "week":
-        moment -= timedelta(days=moment.weekday())
-    elif found.period == "month":
-        moment = moment.replace(day=1)
-    elif found.period == "year":
-        moment = moment.replace(day=1, month=1)
-    return moment
+    full = {place: name for name, place in _months().items()}
+    spelt: dict[str, object] = {name[:3]: name for name in _places("weekdays")}
+    spelt |= {name: full[place] for name, place in _places("short_months", *range(1, 13)).items()}
+    spelt |= numbers
+    words = [str(spelt.get(word, word)) for word in typed if word in numbers or word not in small]
+    if length := _length_pattern().fullmatch(" ".join(words)):
+        start = _find_day(length["day"], here) if length["day"] else here
+        # `in 3 days` is to come
+        is_wrong = (
+            start is None or (clock and not length["day"]) or not load_words("dates", "ahead").isdisjoint(typed)
+        )
+        return None if start is None or is_wrong else _take_length(start, length["length"])
+    while typed and typed[0] in _leading_words():
+        del typed[0]
+    found = (_find_day(" ".join(terms), here, clock) for terms in (words, typed))
+    return next(filter(None, found), None)
 
 
-def _is_day_alone(words: list[str], days: frozenset[str]) -> bool:
-    """Return whether nothing stands beside `yesterday` that the library passes over: only its weekday, or how many days
-    or weeks before."""
-    rest = [word for word in words if word not in days]
-    if len(rest) == len(words):
-        return True
-    weekdays = load_words("dates", "weekdays")
-    return all(word in weekdays for word in rest) or bool(_COUNTED.fullmatch(" ".join(rest)))
+def _take_length(start: datetime, length: str) -> datetime | None:
+    """Return the moment so long before a start; None for one that no calendar has."""
+    parts = length.split()
+    try:
+        for count, unit in zip(map(int, parts[::2]), parts[1::2], strict=True):
+            if size := _calendar_months().get(unit):
+                first, after = _calendar_span(start, count * size, "month")
+                # the 31st of a month may be its 28th
+                day = min(start.day, (after - timedelta(days=1)).day)
+                start = start.replace(year=first.year, month=first.month, day=day)
+            else:
+                start -= count * timedelta(days=_unit_days().get(unit, 0), minutes=_clock_minutes().get(unit, 0))
+    except (OverflowError, ValueError):
+        return None
+    return start
 
 
-def _is_on_named_weekday(moment: datetime, words: list[str]) -> bool:
-    """Return whether a moment is on the weekday that its words name, if they do."""
-    named = [
-        place for place, names in enumerate(load_ordered_words("dates", "weekdays")) if not names.isdisjoint(words)
-    ]
-    return not named or moment.weekday() in named
+def _find_day(plain: str, here: datetime, only: bool = True) -> datetime | None:
+    """Return the start of the day, or, unless it must be one, of the stretch of time that a text names as a whole."""
+    if plain in _TOMORROW:
+        return here.replace(hour=0, minute=0) + timedelta(days=1)
+    for name, match, (start, _) in _find_times(plain, here.replace(second=0, microsecond=0)):
+        within = _match_preposition(_WITHIN, match)
+        at = within.start() if within else match.start()
+        weekdays = [_places("weekdays")[word] for word in match[0].split() if word in _places("weekdays")]
+        if (at, match.end()) != (0, len(plain)) or _has_clock(match) or set(weekdays) - {start.weekday()}:
+            continue
+        is_clear = name in _STRETCHES and (within or not _is_ambiguous(name, match))
+        if name in _DAYS or (not only and (is_clear or name == "month")):
+            return start
+    return None
