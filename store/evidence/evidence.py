@@ -9,7 +9,7 @@ from store.base.citations import cite, parse_citation
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.location import checkout_root
 from store.base.models import select_fields
-from store.base.runtime import NO_FILE_STAMP, stamp_of_status
+from store.base.runtime import read_file_stamp
 from store.base.vocabulary import EVIDENCE_STATES, PERSON_ORIGIN, pack_key, unpack_key
 from store.database.database import Database, Transaction
 from store.database.values import Json, Verbatim, clean_text
@@ -21,13 +21,11 @@ from store.evidence.items import (
     MOVED,
     RUN_TYPES,
     SYMBOL_ITEM,
-    UNSEEN,
     EvidenceItem,
     EvidenceLook,
     ProjectSources,
     allow_run,
     bind_item,
-    disallow_run,
     is_plain_path,
     is_run_allowed,
     look_at_items,
@@ -85,52 +83,39 @@ class Evidence:
         """Bind a fact or a decision to what these texts name, as it is now; paths are below `cwd` or absolute. One that
         it is bound to already is taken as it is now. Return all that it is bound to. Raise NotFound, InvalidInput,
         Conflict."""
-        sources: ProjectSources | None = None
-        items = []
-        for text in texts:
-            item = parse_typed_item(text)
-            if item.type not in RUN_TYPES:
-                sources = sources or ProjectSources(self.root)
-                item = _bind_now(self._item_below(item, cwd), sources)
-            items.append(item)
-        return self._replace_items(kind, number, items, actor)
+        items = [self._item_below(parse_typed_item(text), cwd) for text in texts]
+        return self._replace_items(kind, number, self._bind_now(items), actor)
 
     def bind_again(self, kind: str, number: int, *, actor: str = PERSON_ORIGIN) -> list[BoundEvidence]:
         """Take all that a record is bound to as it is now: what moved at its new place, what changed as it reads now.
         Raise NotFound, InvalidInput, and Conflict for what is gone."""
-        had = self.list_bound(kind, number)
+        had = [one.item for one in self.list_bound(kind, number)]
         if not had:
             raise InvalidInput(
                 f"{cite(kind, number)} is bound to nothing.", f"Name what: bind {number} src/pay.py:10-20"
             )
-        items = [one.item for one in had if one.item.type in RUN_TYPES]
-        gone = []
-        if len(items) < len(had):
-            sources = ProjectSources(self.root)
-            for item, found in self._look_at_items([one.item for one in had], sources).items():
-                follow = found.place and (item.type != SYMBOL_ITEM or "::" in found.place)
-                if found.state == GONE:
-                    gone.append(item.typed_form)
-                else:
-                    items.append(_bind_now(parse_typed_item(found.place) if follow else item, sources))
-        if gone:
+        seen = self._look_at_items(had)
+        if gone := [item.typed_form for item in had if item in seen and seen[item].state == GONE]:
             raise Conflict(
                 f"{', '.join(gone)} is gone.", "Take it away with `memoranda bind --off`, or forget what it says."
             )
-        return self._replace_items(kind, number, items, actor, instead=True)
+        items = []
+        for item in had:
+            place = seen[item].place if item in seen else ""
+            follow = place and (item.type != SYMBOL_ITEM or "::" in place)
+            items.append(parse_typed_item(place) if follow else item)
+        return self._replace_items(kind, number, self._bind_now(items), actor, instead=True)
 
     def unbind(
         self, kind: str, number: int, texts: Sequence[str], cwd: str, *, actor: str = PERSON_ORIGIN
     ) -> list[BoundEvidence]:
         """Take evidence away that a record is bound to; all of it without texts. A command or an address is asked about
         again before it is ever run. Return what is left. Raise NotFound, InvalidInput."""
-        had = self.list_bound(kind, number)
-        gone = [] if texts else [one.item for one in had]
+        had = [one.item for one in self.list_bound(kind, number)]
+        gone = [] if texts else had
         for text in texts:
-            item = parse_typed_item(text)
-            names = {text, self._item_below(item, cwd).typed_form}
-            found = [one.item for one in had if one.item.typed_form in names]
-            if not found:
+            names = {text, self._item_below(parse_typed_item(text), cwd).typed_form}
+            if not (found := [item for item in had if item.typed_form in names]):
                 raise InvalidInput(
                     f"{cite(kind, number)} is not bound to {text}.",
                     "`memoranda bind --check` lists what it is bound to.",
@@ -144,7 +129,7 @@ class Evidence:
             self._write_evidence(write, kind, number, [one for one in texts_now if one not in dropped])
         for item in gone:
             if item.type in RUN_TYPES:
-                disallow_run(self._run_folder(), item)
+                allow_run(self._run_folder(), item, allowed=False)
         return self.list_bound(kind, number)
 
     def list_bound(self, kind: str, number: int) -> list[BoundEvidence]:
@@ -176,16 +161,10 @@ class Evidence:
         if not bound or not self._project:
             return ()
         paths = sorted({one.item.target for one in bound if one.item.type in (FILE_ITEM, SYMBOL_ITEM)})
-        stamps = []
-        for path in paths:
-            try:
-                stamps.append(stamp_of_status(os.lstat(os.path.join(self._project, path))))
-            except OSError:
-                stamps.append(NO_FILE_STAMP)
         top = checkout_root(self._project)
         return (
             refs_fingerprint(top) if top else "",
-            tuple(stamps),
+            tuple(read_file_stamp(os.path.join(self._project, path)) for path in paths),
             tuple((one.citation, str(one.item), one.state) for one in bound),
         )
 
@@ -193,28 +172,24 @@ class Evidence:
         """Look again at files, symbols and commits, of all that is bound or of the `wanted`; keep and return what was
         seen. Nothing is run. In a memory that cannot be written it is only returned."""
         before = self.list_all_bound() if wanted is None else list(wanted)
-        if not before:
-            return []
         try:
-            sources = ProjectSources(self.root)
+            seen = self._look_at_items([one.item for one in before])
         except InvalidInput:
             return before
-        seen = self._look_at_items([one.item for one in before], sources)
         now = self._database.clock()
-        after, changed = [], []
-        for one in before:
-            found = seen.get(one.item)
-            if found is None:
-                after.append(one)
-                continue
-            fresh = BoundEvidence(one.citation, one.item, EVIDENCE_STATES[found.state], found.place, now)
-            after.append(fresh)
-            if (fresh.state, fresh.place) != (one.state, one.place):
-                changed.append(fresh)
+        after = [
+            BoundEvidence(one.citation, one.item, found.state, found.place, now)
+            if (found := seen.get(one.item))
+            else one
+            for one in before
+        ]
+        changed = [
+            new for one, new in zip(before, after, strict=True) if (new.state, new.place) != (one.state, one.place)
+        ]
         if changed and not self._database.read_only:
             with self._database.write(LOOK_ACTOR, "verify") as write:
                 for one in changed:
-                    _write_look(write, one, "")
+                    _write_look(write, one)
         return after
 
     def list_runnable(self, wanted: Iterable[BoundEvidence]) -> list[tuple[BoundEvidence, bool]]:
@@ -235,14 +210,12 @@ class Evidence:
             raise Conflict(
                 f"{one.item.typed_form} was not allowed here.", "Allow it by hand: `memoranda bind --check --run`."
             )
-        key = _record_key(one.citation)
         before = self._database.value(
-            "SELECT digest FROM evidence_looks WHERE record = ? AND item = ?", (key, str(one.item))
+            "SELECT digest FROM evidence_looks WHERE record = ? AND item = ?",
+            (_record_key(one.citation), str(one.item)),
         )
         ran = run_item(root, one.item, before or "")
-        fresh = BoundEvidence(
-            one.citation, one.item, EVIDENCE_STATES[ran.state], ran.place, self._database.clock(), ran.says
-        )
+        fresh = one._replace(state=ran.state, place=ran.place, at=self._database.clock(), says=ran.says)
         if not self._database.read_only:
             with self._database.write(LOOK_ACTOR, "verify") as write:
                 _write_look(write, fresh, ran.digest)
@@ -266,35 +239,44 @@ class Evidence:
             raise InvalidInput(
                 f"{item.target} is no file below {root}.", "Evidence is a file of the project itself."
             )
-        return EvidenceItem(item.type, path, item.symbol, item.first, item.last)
+        return item._replace(target=path)
 
     def _read_states(self, rows: Iterable[tuple[int, list[str]]]) -> list[BoundEvidence]:
         """Return the items of records with the states that were seen last."""
+        sql = "SELECT item, state, place, at FROM evidence_looks WHERE record = ?"
         found = []
         for key, texts in rows:
-            citation = cite(*unpack_key(key))
-            items = [item for one in texts if (item := parse_item(one))]
-            if not items:
-                continue
-            looks = {
-                item: (state, place, at)
-                for item, state, place, at in self._database.rows(
-                    "SELECT item, state, place, at FROM evidence_looks WHERE record = ?", (key,)
-                )
-            }
-            for item in items:
-                state, place, at = looks.get(str(item), (UNSEEN, "", ""))
-                found.append(BoundEvidence(citation, item, EVIDENCE_STATES[state], place, at))
+            looks = {item: look for item, *look in self._database.rows(sql, (key,))}
+            for item in filter(None, map(parse_item, texts)):
+                state, place, at = looks.get(str(item), (0, "", ""))
+                found.append(BoundEvidence(cite(*unpack_key(key)), item, EVIDENCE_STATES[state], place, at))
         return found
 
-    def _look_at_items(
-        self, items: Iterable[EvidenceItem], sources: ProjectSources
-    ) -> dict[EvidenceItem, EvidenceLook]:
-        """Look at each item that needs no permission."""
+    def _look_at_items(self, items: Iterable[EvidenceItem]) -> dict[EvidenceItem, EvidenceLook]:
+        """Look at each item that needs no permission. Raise InvalidInput where that needs a project."""
+        if not (wanted := [item for item in items if item.type not in RUN_TYPES]):
+            return {}
         return {
             item: self._find_rewritten(item) if found.state == GONE and item.type == COMMIT_ITEM else found
-            for item, found in look_at_items(items, sources).items()
+            for item, found in look_at_items(wanted, ProjectSources(self.root)).items()
         }
+
+    def _bind_now(self, items: Iterable[EvidenceItem]) -> list[EvidenceItem]:
+        """Return items as they are now. Raise InvalidInput for one that cannot be bound."""
+        sources: ProjectSources | None = None
+        bound = []
+        for item in items:
+            found: EvidenceItem | str = item
+            if item.type not in RUN_TYPES:
+                sources = sources or ProjectSources(self.root)
+                found = bind_item(item, sources)
+            if isinstance(found, str):
+                raise InvalidInput(
+                    f"{item.typed_form}: {found}.",
+                    "Name what is there now: src/pay.py:10-20, src/pay.py::total, C#a1b2c3d.",
+                )
+            bound.append(found)
+        return bound
 
     def _find_rewritten(self, item: EvidenceItem) -> EvidenceLook:
         """Return where a commit is now that no branch leads to: one with the same message, author and size."""
@@ -337,8 +319,7 @@ class Evidence:
                     row = (pack_key(kind, number), str(item))
                     write.execute("DELETE FROM evidence_looks WHERE record = ? AND item = ?", row)
                 else:
-                    bound = BoundEvidence(cite(kind, number), item, EVIDENCE_STATES[HOLDS], "", write.at)
-                    _write_look(write, bound, "")
+                    _write_look(write, BoundEvidence(cite(kind, number), item, HOLDS, "", write.at))
         return self.list_bound(kind, number)
 
     def _write_evidence(self, write: Transaction, kind: str, number: int, texts: list[str]) -> None:
@@ -351,23 +332,10 @@ def _parse_texts(evidence: str | None) -> list[str]:
     return [one for one in json.loads(evidence or "[]") if isinstance(one, str)]
 
 
-def _bind_now(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem:
-    """Return an item as it is now. Raise InvalidInput if it cannot be bound."""
-    found = bind_item(item, sources)
-    if isinstance(found, str):
-        raise InvalidInput(
-            f"{item.typed_form}: {found}.",
-            "Name what is there now: src/pay.py:10-20, src/pay.py::total, C#a1b2c3d.",
-        )
-    return found
-
-
-def _write_look(write: Transaction, one: BoundEvidence, digest: str) -> None:
+def _write_look(write: Transaction, one: BoundEvidence, digest: str = "") -> None:
     """Record what was seen of an item."""
     write.execute(
-        "INSERT INTO evidence_looks(record, item, state, place, digest, at) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(record, item) DO UPDATE SET state = excluded.state, place = excluded.place,"
-        " digest = excluded.digest, at = excluded.at",
+        "INSERT OR REPLACE INTO evidence_looks(record, item, state, place, digest, at) VALUES (?, ?, ?, ?, ?, ?)",
         (
             _record_key(one.citation),
             str(one.item),

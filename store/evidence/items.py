@@ -22,6 +22,7 @@ from store.base.citations import parse_citation
 from store.base.errors import InvalidInput
 from store.base.location import checkout_root
 from store.base.state_files import delete_state, read_state, state_name_of, write_state
+from store.base.vocabulary import EVIDENCE_STATES
 from store.documents.files import DocumentPath, Unreadable, read_document_bytes
 from store.git.process import GitError, read_chunks
 from store.git.repository import (
@@ -36,7 +37,7 @@ from store.git.repository import (
 FILE_ITEM, SYMBOL_ITEM, COMMIT_ITEM, URL_ITEM, COMMAND_ITEM = "file", "symbol", "commit", "url", "command"
 # looked at only when a person allowed it
 RUN_TYPES = (URL_ITEM, COMMAND_ITEM)
-UNSEEN, HOLDS, MOVED, CHANGED, GONE = range(5)
+UNSEEN, HOLDS, MOVED, CHANGED, GONE = EVIDENCE_STATES
 # characters of an address or a command
 LONGEST_ITEM = 1_000
 COMMIT_DIGITS = 12  # digits of a commit
@@ -226,19 +227,19 @@ class ProjectSources:
         except Unreadable:
             return None
 
-    def find_lines(self, path: str, size: int, digest: str, near: int) -> LineRange | None:
-        """Return where a file has these lines, the nearest to where they were."""
-        lines = self.try_read_lines(path)
-        if not lines or size < 1:
-            return None
+    def find_lines(self, path: str, item: EvidenceItem) -> LineRange | None:
+        """Return where a file has the lines of an item, the nearest to where they were."""
+        lines, size = self.try_read_lines(path) or [], item.last - item.first + 1
+        if digest_lines(lines[item.first - 1 : item.last]) == item.digest:
+            return item.first, item.last
         if path not in self._firsts:
             firsts: dict[str, list[int]] = {}
             for place, line in enumerate(lines):
                 firsts.setdefault(digest_first_line(line), []).append(place)
             self._firsts[path] = firsts
-        places = sorted(self._firsts[path].get(digest[-8:], ()), key=lambda place: abs(place + 1 - near))
+        places = sorted(self._firsts[path].get(item.digest[-8:], ()), key=lambda at: abs(at + 1 - item.first))
         for place in places[: max(1, MOST_COMPARED // size)]:
-            if digest_lines(lines[place : place + size]) == digest:
+            if digest_lines(lines[place : place + size]) == item.digest:
                 return place + 1, place + size
         return None
 
@@ -400,7 +401,7 @@ class EvidenceLook(NamedTuple):
     """What was seen: a state of `EVIDENCE_STATES`, and where it is now if that is elsewhere; of a run also a digest of
     the answer, and what happened in a few words."""
 
-    state: int
+    state: str
     place: str = ""
     digest: str = ""
     says: str = ""
@@ -429,97 +430,80 @@ def bind_item(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem | str
         return f"it has {len(lines):,} lines"
     part = lines[first - 1 : last] if first else lines
     base = sources.head or NO_BASE
-    return EvidenceItem(item.type, item.target, item.symbol, item.first, item.last, base, digest_lines(part))
+    return item._replace(base=base, digest=digest_lines(part))
 
 
 def look_at_items(items: Iterable[EvidenceItem], sources: ProjectSources) -> dict[EvidenceItem, EvidenceLook]:
-    """Look again at each item that needs no permission; the others are left out."""
+    """Look again at each of these files, symbols and commits."""
     wanted = list(dict.fromkeys(items))
     shas = sources.find_commits([item.target for item in wanted if item.type == COMMIT_ITEM])
     found = {}
     for item in wanted:
-        if item.type == FILE_ITEM:
-            found[item] = _look_at_file(item, sources)
-        elif item.type == SYMBOL_ITEM:
-            found[item] = _look_at_symbol(item, sources)
-        elif item.type == COMMIT_ITEM:
+        if item.type == COMMIT_ITEM:
             held = shas.get(item.target, ("", False))[1]
             found[item] = EvidenceLook(HOLDS if held else GONE if sources.git else UNSEEN)
+        else:
+            found[item] = _look_at_place(item, sources)
     return found
 
 
-def _look_at_file(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
-    """Look again at a file or some of its lines."""
+def _look_at_place(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
+    """Look again at a file, some of its lines, or the definition of a name: first where it was, then where git says
+    that it went, then in other files."""
     try:
         lines = sources.read_lines(item.target)
     except Unreadable:
         # a pipe, a link, something large: not what was bound
         return EvidenceLook(CHANGED)
-    size = item.last - item.first + 1
-    if lines is not None:
-        part = lines[item.first - 1 : item.last] if item.first else lines
-        if digest_lines(part) == item.digest:
-            return EvidenceLook(HOLDS)
-        if not item.first:
-            return EvidenceLook(CHANGED)
-        if found := sources.find_lines(item.target, size, item.digest, item.first):
-            return EvidenceLook(MOVED, format_place(item.target, *found))
+    if place := _find_same(item, item.target, sources):
+        return EvidenceLook(HOLDS) if place == item.typed_form else EvidenceLook(MOVED, place)
+    if lines is not None and item.symbol and (found := find_definition(item.target, lines, item.symbol)):
+        return EvidenceLook(CHANGED, format_place(item.target, *found))
+    if lines is not None and not item.symbol and not item.first:
+        return EvidenceLook(CHANGED)
     move = sources.find_git_move(item)
     path = move.path if move and move.path else item.target
     there = sources.try_read_lines(path)
-    if path != item.target and there is not None:
-        if not item.first:
-            same = digest_lines(there) == item.digest
-            return EvidenceLook(MOVED if same else CHANGED, path)
-        if found := sources.find_lines(path, size, item.digest, item.first):
-            return EvidenceLook(MOVED, format_place(path, *found))
-    if there is None:
-        return _look_elsewhere(item, sources)
-    if move and (now := move.map_lines(item.first, item.last)) is None:
-        return EvidenceLook(GONE)
-    if move and now:
-        first, last = min(now[0], len(there) or 1), min(now[1], len(there) or 1)
-        return EvidenceLook(
-            CHANGED,
-            "" if (path, first, last) == (item.target, item.first, item.last) else format_place(path, first, last),
-        )
-    return EvidenceLook(CHANGED if item.first <= len(there) else GONE)
-
-
-def _look_elsewhere(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
-    """Look for the content of a file that is gone, in files that may be the same under another name."""
-    size = item.last - item.first + 1
-    for path in sources.candidate_files(item.target):
-        if item.first:
-            if found := sources.find_lines(path, size, item.digest, item.first):
-                return EvidenceLook(MOVED, format_place(path, *found))
-        elif (lines := sources.try_read_lines(path)) is not None and digest_lines(lines) == item.digest:
-            return EvidenceLook(MOVED, path)
-    return EvidenceLook(GONE)
-
-
-def _look_at_symbol(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
-    """Look again at the definition of a name."""
-    try:
-        lines = sources.read_lines(item.target)
-    except Unreadable:
-        return EvidenceLook(CHANGED)
-    if lines is not None and (found := find_definition(item.target, lines, item.symbol)):
-        same = digest_lines(lines[found[0] - 1 : found[1]]) == item.digest
-        return EvidenceLook(HOLDS if same else CHANGED, "" if same else format_place(item.target, *found))
+    others = [path]
+    if item.symbol:
+        others += sources.files_holding(item.symbol)
+    elif there is None:
+        others += sources.candidate_files(item.target)
     changed = ""
-    move = sources.find_git_move(item)
-    first = [move.path] if move and move.path else []
-    for path in dict.fromkeys([*first, *sources.files_holding(item.symbol)]):
-        lines = sources.try_read_lines(path)
-        if lines is None or path == item.target or not (found := find_definition(path, lines, item.symbol)):
-            continue
-        if digest_lines(lines[found[0] - 1 : found[1]]) == item.digest:
-            return EvidenceLook(MOVED, format_place(path, symbol=item.symbol))
+    for other in dict.fromkeys(others):
+        if other != item.target and (place := _find_same(item, other, sources)):
+            return EvidenceLook(MOVED, place)
         # in another language it is another thing
-        if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:
-            changed = changed or format_place(path, symbol=item.symbol)
-    return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)
+        alike = (
+            item.symbol and other != item.target and os.path.splitext(other)[1] == os.path.splitext(item.target)[1]
+        )
+        if alike and not changed and find_definition(other, sources.try_read_lines(other) or [], item.symbol):
+            changed = format_place(other, symbol=item.symbol)
+    if item.symbol or there is None:
+        return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)
+    if not item.first:
+        return EvidenceLook(CHANGED, path)
+    now = move.map_lines(item.first, item.last) if move else (item.first, item.last)
+    if now is None or (move is None and item.first > len(there)):
+        return EvidenceLook(GONE)
+    limit = len(there) or 1
+    place = format_place(path, min(now[0], limit), min(now[1], limit)) if move else item.typed_form
+    return EvidenceLook(CHANGED, "" if place == item.typed_form else place)
+
+
+def _find_same(item: EvidenceItem, path: str, sources: ProjectSources) -> str:
+    """Return where a file has what an item was bound to, as a person writes the place; empty where it does not."""
+    lines = sources.try_read_lines(path)
+    if lines is None:
+        return ""
+    if item.symbol:
+        found = find_definition(path, lines, item.symbol)
+        same = found and digest_lines(lines[found[0] - 1 : found[1]]) == item.digest
+        return format_place(path, symbol=item.symbol) if same else ""
+    if item.first:
+        found = sources.find_lines(path, item)
+        return format_place(path, *found) if found else ""
+    return path if digest_lines(lines) == item.digest else ""
 
 
 # Run commands and ask addresses that records are bound to, and keep which of them a person allowed.
@@ -538,23 +522,18 @@ _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")
 
 def is_run_allowed(root: str, item: EvidenceItem) -> bool:
     """Return whether a person allowed this exact text in this folder."""
-    return _digest_item(item) in read_state(state_name_of(ALLOWED_KIND, root)).split("\n")
+    return _digest_item(item) in read_state(state_name_of(ALLOWED_KIND, root)).split()
 
 
-def allow_run(root: str, item: EvidenceItem) -> bool:
-    """Allow it from now on; return whether that is stored for longer than this process runs."""
-    name = state_name_of(ALLOWED_KIND, root)
-    return write_state(name, "\n".join(dict.fromkeys([*read_state(name).split(), _digest_item(item)])))
-
-
-def disallow_run(root: str, item: EvidenceItem) -> None:
-    """Ask again before it is run the next time."""
+def allow_run(root: str, item: EvidenceItem, allowed: bool = True) -> bool:
+    """Allow it from now on, or ask again before it is run; return whether that is stored for longer than this process
+    runs."""
     name = state_name_of(ALLOWED_KIND, root)
     left = [one for one in read_state(name).split() if one != _digest_item(item)]
-    if left:
-        write_state(name, "\n".join(left))
-    else:
+    if not (left or allowed):
         delete_state(name)
+        return True
+    return write_state(name, "\n".join([*left, _digest_item(item)] if allowed else left))
 
 
 def run_item(root: str, item: EvidenceItem, before: str) -> EvidenceLook:

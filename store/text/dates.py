@@ -158,7 +158,9 @@ PREPOSITION_REACH = 24
 DAYS_OF_SEVERAL = 5  # days in “the last few days”
 
 _SOME = frozenset("few several some pocos pocas unos unas varios varias algunos algunas".split())
-_OF_YEAR = r"(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d)\b)?"
+_ANY_YEAR = r"(?:19|20)\d\d"
+_OF_YEAR = rf"(?: (?:of |de |del )?(?P<year>{_ANY_YEAR})\b)?"
+_DURING = r"\b(?:(?:in|over|during|within|en|durante) )?"
 _DAY_NUMBER = r"(?P<day>\d{1,2}|first|primero)(?:st|nd|rd|th|o)?"
 _HOURS = r"(?: morning| afternoon| evening| night|(?: (?:por|a|en) la)? (?:mañana|tarde|noche))?"
 _BEGINS = "early|beginning of|start of|principios de|comienzos de|inicios de"
@@ -259,7 +261,7 @@ def _find_times(plain: str, here: datetime) -> list[NamedTime]:
     taken = bytearray(len(plain))
     for name, read in _READERS.items():
         for match in _patterns()[name].finditer(plain):
-            span = _apply_clock(match, read(match, here if read is _span_of_hours else midnight))
+            span = _apply_clock(match, read(match, here if name in ("last", "ago") else midnight))
             if span and not any(taken[match.start() : match.end()]):
                 taken[match.start() : match.end()] = b"1" * len(match[0])
                 found.append((name, match, span))
@@ -295,15 +297,16 @@ def _format_period(start: datetime | None, end: datetime | None, words: str) -> 
 
 def _is_ambiguous(name: str, match: re.Match[str]) -> bool:
     """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
-    marks = ("part", "of", "how", "past", "clock")
-    return name in ("month", "year", "weekday", "season") and not any(map(match.groupdict().get, marks))
+    marks = ("part", "year", "how", "past", "clock")
+    plain = name in ("month", "weekday", "season") and not any(map(match.groupdict().get, marks))
+    return plain or name == "year"
 
 
 def _earlier_start(name: str, match: re.Match[str], start: datetime, end: datetime) -> datetime:
     """Return the start of a range with this end: of a repeating time, the last one before it."""
     if start >= end and name == "weekday":
         return start - timedelta(days=7)
-    if start >= end and name == "month" and not match["of"]:
+    if start >= end and name == "month" and not match["year"]:
         return start.replace(year=start.year - 1)
     return start
 
@@ -368,7 +371,7 @@ def _span_of_days(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
 def _span_of_month(match: re.Match[str], midnight: datetime) -> TimeSpan:
     """Return a month, or its early, middle or late third, the latest that has begun."""
     month, part = _months()[match["month"]], match["part"]
-    start = datetime(int(match["of"]) if match["of"] else midnight.year - (month > midnight.month), month, 1)
+    start = datetime(int(match["year"]) if match["year"] else midnight.year - (month > midnight.month), month, 1)
     end = (start + timedelta(days=31)).replace(day=1)
     if not part:
         return start, end
@@ -379,8 +382,8 @@ def _span_of_month(match: re.Match[str], midnight: datetime) -> TimeSpan:
 def _span_of_season(match: re.Match[str], midnight: datetime) -> TimeSpan:
     """Return a season, the latest that has begun; of a named year, the season that begins in it."""
     month = 3 + 3 * _places("seasons")[match["season"]]
-    start = datetime(int(match["of"]) if match["of"] else midnight.year, month, 1)
-    if start > midnight and not match["of"]:
+    start = datetime(int(match["year"]) if match["year"] else midnight.year, month, 1)
+    if start > midnight and not match["year"]:
         start = start.replace(year=start.year - 1)
     if (match["past"] or match["how"] in ("last", "past")) and midnight < _next_season(start):
         start = start.replace(year=start.year - 1)
@@ -453,28 +456,35 @@ def _span_of_week(match: re.Match[str], midnight: datetime) -> TimeSpan:
     return begin, after if begin.day == 16 else min(begin + timedelta(days=days), after)
 
 
-def _span_of_hours(match: re.Match[str], here: datetime) -> TimeSpan:
-    """Return the last minutes or hours, up to now; of so many hours ago, the first of them."""
-    said = match.groupdict()
-    count, unit = said["count"] or said.get("cuenta") or "a", said["unit"] or said["unidad"]
-    half, minutes = count.startswith(("half", "media")), _clock_minutes()[unit]
-    start = here - timedelta(minutes=minutes // 2 if half else minutes * _parse_count(count))
-    end = here + timedelta(minutes=1)
-    return start, min(start + timedelta(hours=1), end) if "cuenta" in said and minutes == 60 else end
+def _hours_back(count: str, unit: str, here: datetime) -> datetime:
+    """Return the minute that is so many minutes or hours before another."""
+    minutes = _clock_minutes()[unit]
+    half = count.startswith(("half", "media"))
+    return here - timedelta(minutes=minutes // 2 if half else minutes * _parse_count(count))
 
 
-def _span_of_last(match: re.Match[str], midnight: datetime) -> TimeSpan:
-    """Return the last days, weeks, months or years, up to today."""
-    count = _parse_count(match["count"]) if match["count"] else DAYS_OF_SEVERAL
-    days = count * _unit_days()[match["unit"] or match["some"]]
+def _span_of_last(match: re.Match[str], here: datetime) -> TimeSpan | None:
+    """Return the last days, weeks, months or years, up to today; the last minutes or hours, up to now."""
+    count, unit = match["count"], match["unit"] or match["some"]
+    if unit in _clock_minutes():
+        return _hours_back(count or "a", unit, here), here + timedelta(minutes=1)
+    if count and count.startswith(("half", "media")):
+        return None
+    midnight = here.replace(hour=0, minute=0)
+    days = _unit_days()[unit] * (_parse_count(count) if count else DAYS_OF_SEVERAL)
     return _days_back(midnight, days), midnight + timedelta(days=1)
 
 
-def _span_ago(match: re.Match[str], midnight: datetime) -> TimeSpan:
-    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year. Where the number is
-    left open, all the time since then."""
+def _span_ago(match: re.Match[str], here: datetime) -> TimeSpan | None:
+    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year; of so many hours ago,
+    the first of them, of minutes, all since then. Where the number is left open, all the time since then."""
     said, unit = match["count"] or match["cuenta"], match["unit"] or match["unidad"]
-    count = _parse_count(said)
+    if unit in _clock_minutes():
+        start, end = _hours_back(said, unit, here), here + timedelta(minutes=1)
+        return start, min(start + timedelta(hours=1), end) if _clock_minutes()[unit] == 60 else end
+    if said.startswith(("half", "media")):
+        return None
+    midnight, count = here.replace(hour=0, minute=0), _parse_count(said)
     start = _days_back(midnight, count * _unit_days()[unit])
     if said.split()[-1] in _SOME:
         return start, midnight + timedelta(days=1)
@@ -540,13 +550,15 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     number = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_counts())}"
     on = rf"(?:(?:on|the|el|dia|del|{weekday}) ){{0,4}}"
     clock = rf"(?P<clock> {clock_pattern()})?"
+    hours = rf"(?:{minutes})\b(?! (?:of|de)\b)"
+    several = "days|weeks|months|years|dias|semanas|meses|años"
     texts = {
-        "second": r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)",
+        "second": rf"\b(?P<second>{_ANY_YEAR}-\d\d-\d\dt[\d:.]{{8,12}}z)(?!\S)",
         "years": (
-            r"\b(?:(?:between|from|entre|desde|de) )?(?P<first>(?:19|20)\d\d) (?:and|y|or|o|to|a)"
-            r" (?P<last>(?:19|20)\d\d)\b(?![-.,:/])"
+            rf"\b(?:(?:between|from|entre|desde|de) )?(?P<first>{_ANY_YEAR}) (?:and|y|or|o|to|a)"
+            rf" (?P<last>{_ANY_YEAR})\b(?![-.,:/])"
         ),
-        "year": r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])",
+        "year": rf"\b(?P<year>{_ANY_YEAR})\b(?![-.,:/])",
         "before_last": (
             r"\b(?:(?:in |on )?(?:the )?(?P<unit>weekend|week|month|year) before last"
             r"|(?:en )?(?:la|el) (?P<unidad>semana|fin de semana|finde|mes|año) antepasad[oa])\b"
@@ -557,7 +569,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         ),
         "quarter": (
             rf"\b(?:(?:the|el|la) )?(?:(?P<which>{ordinals}) (?P<part>{'|'.join(_part_months())})"
-            r"|(?P<short>[qth][1-4]))(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d))?\b"
+            rf"|(?P<short>[qth][1-4])){_OF_YEAR}\b"
         ),
         "days_of": (
             rf"\b(?:between|from|entre|del?) (?:the |el )?{_DAY_NUMBER} (?:and|to|y|al?) (?:the |el )?"
@@ -567,11 +579,11 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "month_day": rf"\b{on}(?P<month>{short_month})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}{clock}",
         "month": (
             rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<how>el pasado )?(?P<month>{month})"
-            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?(?P<past> pasado)?\b"
+            rf"{_OF_YEAR}(?P<past> pasado)?\b"
         ),
         "season": (
             rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(_places('seasons'))})"
-            r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?(?P<past> pasad[oa])?\b"
+            rf"{_OF_YEAR}(?P<past> pasad[oa])?\b"
             r"(?=$| (?:about|and|by|did|was|were|on|sobre|y|que)\b)"
         ),
         "today": (
@@ -583,32 +595,23 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             rf"(?P<past> pasado)?{_HOURS}\b{clock}"
         ),
         "this": (
-            r"\b(?:(?:in|over|during|within|en|durante) )?(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
+            rf"{_DURING}(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
             r"(?P<which>this|esta|este|last|past|ultim[oa]|la pasada|el pasado|la|el)"
             rf" (?P<unit>weekend|week|fin de semana|finde|semana|month|mes|year|año|{halves})"
             r"(?P<after> pasad[oa])?\b(?! (?:of|de)\b)"
         ),
         "week_of": (
-            rf"\b(?:(?:in|en|during|durante) )?(?:the |la )?(?P<which>{ordinals}|last|ultima)"
+            rf"{_DURING}(?:the |la )?(?P<which>{ordinals}|last|ultima)"
             rf" (?P<unit>week|semana|{halves}) (?:of|de|in) (?P<month>{month})\b{_OF_YEAR}"
         ),
-        "last_clock": (
-            r"\b(?:(?:in|over|during|within|en|durante) )?(?:the |la |los |las )?(?:last|past|ultim[oa]s?)"
-            rf" (?:(?P<count>{number}|half(?: an)?|media) )?(?P<unit>{minutes})\b(?! (?:of|de)\b)"
-        ),
-        "ago_clock": (
-            rf"\b(?:(?P<count>{number}|half an?) (?P<unit>{minutes}) (?:ago|atras)"
-            rf"|hace (?:como |unos |unas )?(?P<cuenta>{number}|media) (?P<unidad>{minutes})\b"
-            r"(?! y (?:medi[oa]|cuarto)\b))"
-        ),
-        "last_some": (
-            r"\b(?:(?:in|over|during|within|en|durante) )?(?:the |these |los |las |estos |estas )?"
-            rf"(?:last|past|ultim[oa]s) (?:(?P<count>{number}) (?P<unit>{unit})"
-            r"|(?P<some>days|weeks|months|years|dias|semanas|meses|años))\b"
+        "last": (
+            rf"{_DURING}(?:the |these |la |los |las |estos |estas )?(?:last|past|ultim[oa]s?)"
+            rf" (?:(?P<count>{number}|half(?: an)?|media) (?P<unit>{unit}|{hours})|(?P<some>{several}|{hours}))\b"
         ),
         "ago": (
-            rf"(?<!half )\b(?:(?P<count>{number}) (?P<unit>{unit}) (?:ago|atras)"
-            rf"|hace (?:como |unos |unas )?(?P<cuenta>{number}) (?P<unidad>{unit})\b(?! y medi[oa]\b))"
+            rf"(?<!half )\b(?:(?P<count>{number}|half an?) (?P<unit>{unit}|{minutes}) (?:ago|atras)"
+            rf"|hace (?:como |unos |unas )?(?P<cuenta>{number}|media) (?P<unidad>{unit}|{minutes})\b"
+            r"(?! y (?:medi[oa]|cuarto)\b))"
         ),
     }
     return {name: re.compile(text) for name, text in texts.items()}
@@ -623,11 +626,9 @@ _READERS = {
     "days_of": _span_of_days,
     "day_month": _span_of_days,
     "month_day": _span_of_days,
-    "last_some": _span_of_last,
+    "last": _span_of_last,
     "before_last": _span_before_last,
     "week_of": _span_of_week,
-    "last_clock": _span_of_hours,
-    "ago_clock": _span_of_hours,
     "ago": _span_ago,
     "this": _span_of_this,
     "today": _span_of_day,
