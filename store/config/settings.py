@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -131,15 +130,42 @@ class Setting:
         return value
 
 
-# the group of the settings that groups.tsv does not name: weights, days, addresses
+# the group of the settings that have no other: weights, days, addresses
 EXPERT = "Expert"
 
 
 @cache
 def setting_labels() -> dict[str, tuple[str, str]]:
-    """Return, by the name of a setting, the (group, label) of groups.tsv, in the order in which they are listed."""
-    lines = Path(__file__).with_name("groups.tsv").read_text(encoding="utf-8").splitlines()
-    return {name: (group, label) for name, group, label in (line.split("\t") for line in lines)}
+    """Return, by the name of a setting, its group and what it is called there, in the order in which they are listed.
+
+    theme: How it looks: Theme
+    badges: How it looks: Badges
+    plain: How it looks: Screen reader
+    motion: How it looks: Animations
+    editor: How it looks: Editor
+    enabled: What is captured: Capture by itself
+    capture_decisions: What is captured: Keep agents' decisions
+    capture_commits: What is captured: Read commits
+    ingest.claude: What is captured: Read Claude Code's conversations
+    log.daily: What is captured: Write a daily log
+    agents.recall: What agents get: Send records beside prompts
+    citations: What agents get: Name the records in answers
+    retention_days: Keeping: Keep events (days)
+    backup.daily: Keeping: Daily backup
+    checkpoints.automatic: Keeping: Automatic checkpoints
+    embedding.provider: Finding: Search by meaning
+    documents.extraPaths: Finding: More documents
+    agent.mode: Model: Use the model
+    agent.model: Model: Model
+    agent.host: Model: Where the model runs
+    sync.watch: Files: Notice changed documents
+    sync.review: Files: Ask before a file's change counts
+    guard.days: Files: Keep other tools' files (days)
+    team.minutes: Team: Exchange every (minutes)
+    team.sign: Team: Sign what is shared
+    """
+    lines = re.findall(r"^ *([\w.]+): (.+?): (.+)$", setting_labels.__doc__ or "", re.MULTILINE)
+    return {name: (group, label) for name, group, label in lines}
 
 
 def _has_password(address: str) -> bool:
