@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from store.base.citations import Citation
 from store.base.clock import from_ms
@@ -20,7 +19,7 @@ from store.base.location import Location
 from store.base.models import Chunk, select_fields
 from store.base.runtime import IsCancelled, never_cancelled
 from store.config.configuration import Config
-from store.database.database import Database, Lease, LeaseLost, Transaction
+from store.database.database import Database, Lease, LeaseLost
 from store.database.values import SqlValue, Verbatim, clean_text
 from store.documents.files import (
     LARGEST_FILE,
@@ -33,7 +32,13 @@ from store.documents.files import (
     log_folders,
     read_document_bytes,
 )
-from store.documents.sections import blank_section, list_synced_paths, section_name
+from store.documents.sections import (
+    blank_section,
+    close_fence,
+    list_synced_paths,
+    open_fence,
+    section_name,
+)
 from store.redaction.allowlist import is_allowed_value
 from store.redaction.redactor import find_secrets
 from store.text.display import format_count
@@ -64,13 +69,11 @@ class TextPiece(NamedTuple):
     text: str
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Block:
-    """Lines that belong together, by their indexes from 0: a paragraph, a fenced block, a heading."""
+class _Block(NamedTuple):
+    """Lines that belong together, by their indexes from 0: a paragraph, a fenced block, a heading of a `level`."""
 
     first: int
     last: int
-    kind: str
     level: int = 0
     title: str = ""
 
@@ -89,62 +92,50 @@ def split_chunks(lines: list[str]) -> list[TextPiece]:
     pieces: list[TextPiece] = []
     sums = [0, *accumulate(len(line) + 1 for line in lines)]
     section: list[_Block] = []
-    path: list[tuple[int, str]] = []
+    path: list[_Block] = []
     heading = ""
-    # whether the section has more than headings
-    bodied = False
     for block in _find_blocks(lines):
-        if block.kind == "heading":
+        if block.level:
             # consecutive headings are kept together, under the last
-            if bodied:
+            if section and not section[-1].level:
                 pieces += _pack_section(lines, sums, section, heading)
-                section, bodied = [], False
-            path = [above for above in path if above[0] < block.level]
-            path.append((block.level, block.title))
-            heading = HEADING_SEPARATOR.join(title for _, title in path if title)
-        else:
-            bodied = True
+                section = []
+            path = [*(above for above in path if above.level < block.level), block]
+            heading = HEADING_SEPARATOR.join(above.title for above in path if above.title)
         section.append(block)
     return pieces + _pack_section(lines, sums, section, heading)
 
 
-def _find_blocks(lines: list[str]) -> list[_Block]:
-    """Return the blocks of a text in order; lines between them are blank."""
-    blocks: list[_Block] = []
+def _find_blocks(lines: list[str]) -> Iterator[_Block]:
+    """Yield the blocks of a text in order; lines between them are blank."""
     at = _front_matter_size(lines)
     if at:
-        blocks.append(_Block(0, at - 1, "paragraph"))
+        yield _Block(0, at - 1)
     # of the paragraph that is being read
     start: int | None = None
-
-    def end(place: int) -> None:
-        nonlocal start
-        if start is not None:
-            blocks.append(_Block(start, place - 1, "paragraph"))
-        start = None
-
     while at < len(lines):
         line = lines[at].strip()
-        if not line:
-            end(at)
-        elif fence := _fence_mark(line):
-            end(at)
-            last = _closing_line(lines, at, fence)
-            blocks.append(_Block(at, last, "fence"))
-            at = last
+        block: _Block | None = None
+        if fence := open_fence(line):
+            closing = close_fence(lines, at, fence)
+            block = _Block(at, len(lines) - 1 if closing is None else closing)
         elif level := _heading_level(lines[at]):
-            end(at)
-            blocks.append(_Block(at, at, "heading", level, _heading_title(line[level:])))
-        elif start == at - 1 and line[0] in "=-" and not line.strip(line[0]) and len(line) > 1:
+            block = _Block(at, at, level, _heading_title(line[level:]))
+        elif start == at - 1 and line[1:] and line[0] in "=-" and not line.strip(line[0]):
             # underlined, one line of it
             title = lines[start].strip()
-            blocks.append(_Block(start, at, "heading", 1 if line[0] == "=" else 2, _heading_title(title)))
-            start = None
-        elif start is None:
+            block, start = _Block(start, at, 1 if line[0] == "=" else 2, _heading_title(title)), None
+        elif line and start is None:
             start = at
+        if start is not None and (block or not line):
+            yield _Block(start, at - 1)
+            start = None
+        if block:
+            yield block
+            at = block.last
         at += 1
-    end(len(lines))
-    return blocks
+    if start is not None:
+        yield _Block(start, at - 1)
 
 
 def _front_matter_size(lines: list[str]) -> int:
@@ -154,25 +145,6 @@ def _front_matter_size(lines: list[str]) -> int:
             if lines[at].rstrip() in ("---", "..."):
                 return at + 1
     return 0
-
-
-def _fence_mark(line: str) -> str:
-    """Return the mark that opens a fenced block on this line, or an empty string."""
-    for mark in ("`", "~"):
-        size = len(line) - len(line.lstrip(mark))
-        # else code inside a line
-        if size >= 3 and not (mark == "`" and mark in line[size:]):
-            return mark * size
-    return ""
-
-
-def _closing_line(lines: list[str], at: int, fence: str) -> int:
-    """Return the line that closes the fenced block opened at `at`; the last of all if none does."""
-    for place in range(at + 1, len(lines)):
-        line = lines[place].strip()
-        if line.startswith(fence) and not line.strip(fence[0]):
-            return place
-    return len(lines) - 1
 
 
 def _heading_level(line: str) -> int:
@@ -193,19 +165,16 @@ def _heading_title(text: str) -> str:
 def _pack_section(lines: list[str], sums: list[int], section: list[_Block], heading: str) -> list[TextPiece]:
     """Return the chunks of one section. `sums[n]` is the number of characters of the first n lines, with their ends."""
     pieces: list[TextPiece] = []
-    # the atoms of the chunk that is being filled, as (first, last)
+    # what a chunk keeps whole, of the chunk that is being filled, as (first, last)
     held: list[tuple[int, int]] = []
     # whether it holds more than what it repeats
     fresh = False
 
     def close() -> None:
-        if not fresh:
-            return
-        first, last = held[0][0], held[-1][1]
-        text = "\n".join(lines[first : last + 1])
-        # false where a fenced block was cut and the rest of it is blank
+        text = "\n".join(lines[held[0][0] : held[-1][1] + 1]) if fresh else ""
+        # blank where a fenced block was cut and the rest of it is
         if text.strip():
-            pieces.append(TextPiece(first + 1, last + 1, heading, text))
+            pieces.append(TextPiece(held[0][0] + 1, held[-1][1] + 1, heading, text))
 
     for first, last in _split_atoms(sums, section):
         if first == last and len(lines[first]) > CHUNK_SIZE:
@@ -223,15 +192,13 @@ def _pack_section(lines: list[str], sums: list[int], section: list[_Block], head
     return pieces
 
 
-def _split_atoms(sums: list[int], section: list[_Block]) -> list[tuple[int, int]]:
-    """Return what a chunk keeps whole: blocks, and the lines of a block that is larger than a chunk."""
-    atoms: list[tuple[int, int]] = []
-    for block in section:
-        if sums[block.last + 1] - sums[block.first] <= CHUNK_SIZE:
-            atoms.append((block.first, block.last))
+def _split_atoms(sums: list[int], section: list[_Block]) -> Iterator[tuple[int, int]]:
+    """Yield what a chunk keeps whole: blocks, and the lines of a block that is larger than a chunk."""
+    for first, last, *_ in section:
+        if sums[last + 1] - sums[first] <= CHUNK_SIZE:
+            yield first, last
         else:
-            atoms += [(at, at) for at in range(block.first, block.last + 1)]
-    return atoms
+            yield from ((at, at) for at in range(first, last + 1))
 
 
 def _repeat_tail(
@@ -246,7 +213,7 @@ def _repeat_tail(
             break
         taken.insert(0, atom)
     first, last = atoms[-1]
-    if not taken and not _fence_mark(lines[first].strip()):
+    if not taken and not open_fence(lines[first]):
         while first <= last and sums[last + 1] - sums[first] > room:
             first += 1
         taken = [(first, last)] if first <= last else []
@@ -282,11 +249,13 @@ ScanProgress = Callable[[int, int], None]
 
 DOCUMENTS_LEASE = "documents"
 BATCH_CHUNKS = 100  # of one transaction, some 20 ms
+BATCH_REMOVALS = 20  # documents with all their chunks
 BATCH_SECONDS = 0.5
 # of the chunks: a higher one causes all files to be split again
 CHUNK_FORM = 1
 # the end of the year 9999
 LATEST_MS = 253_402_300_799_999
+WENT_AWAY = "it went away while it was read"
 # a file this recent may change without its time changing
 FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000
 
@@ -325,30 +294,26 @@ class DocumentScan:
         }
 
 
-class _IndexedDocument(NamedTuple):
-    """A document in the index."""
+class _DocumentRow(NamedTuple):
+    """A document in the index: its row, but for the id."""
 
-    id: int
+    path: str
     size: int
     modified_ns: int
     digest: bytes
     at: str
-    problem: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class _ReadDocument:
-    """A document just read; `pieces` is None when the text is unchanged."""
-
-    path: str
-    size: int = 0
-    modified_ns: int = 0
-    problem: str = ""
-    moment: str = ""
-    evergreen: bool = True
-    digest: bytes = b""
+    evergreen: int
     lines: int = 0
-    pieces: list[TextPiece] | None = field(default_factory=list)
+    problem: str = ""
+
+
+Statement = tuple[str, Sequence[SqlValue]]
+# without its time, of which the index makes rows
+_PUT_ROW = (
+    f"INSERT INTO documents({', '.join(_DocumentRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT(path) DO UPDATE SET size = excluded.size, modified_ns = excluded.modified_ns,"
+    " digest = excluded.digest, lines = excluded.lines, problem = excluded.problem"
+)
 
 
 class _Scan:
@@ -359,7 +324,8 @@ class _Scan:
         self._progress = progress
         self._cancelled = cancelled
         self._lease = Lease(database, DOCUMENTS_LEASE)
-        self._known: dict[str, _IndexedDocument] = {}
+        self._known: dict[str, _DocumentRow] = {}
+        self._ids: dict[str, int] = {}
         self.result = DocumentScan()
 
     def update_index(self, places: DocumentRoots) -> None:
@@ -387,7 +353,7 @@ class _Scan:
         if late or (stale and self._cancelled()):
             result.remaining = len(stale)
             return
-        if not stale and not self._has_removals(there, troubles):
+        if not stale and not self._list_removals(there, troubles):
             return
         if not self._lease.acquire():
             result.remaining, result.elsewhere = len(stale), True
@@ -397,23 +363,19 @@ class _Scan:
             self._read_indexed()
             self._read_stale(stale)
             if not result.remaining:
-                self._remove_deleted(there, troubles)
+                self._write_some(self._list_removals(there, troubles), BATCH_REMOVALS)
+                result.gone = sum(bool(self._known[name].digest) for name in self._list_gone(there, troubles))
         except LeaseLost:
             result.elsewhere = True
         finally:
             self._lease.release()
 
-    @contextmanager
-    def _write(self) -> Iterator[Transaction]:
-        """Write to the index, in one transaction that keeps the lease."""
-        with self._database.write("agent", "documents") as write:
-            self._lease.renew(write)
-            yield write
-
     def _read_indexed(self) -> None:
         """Read which documents the index has."""
-        rows = self._database.rows("SELECT path, id, size, modified_ns, digest, at, problem FROM documents")
-        self._known = {row[0]: _IndexedDocument(*row[1:]) for row in rows}
+        self._known, self._ids = {}, {}
+        for number, *row in self._database.rows(f"SELECT id, {', '.join(_DocumentRow._fields)} FROM documents"):
+            known = _DocumentRow(*row)
+            self._known[known.path], self._ids[known.path] = known, number
 
     def _is_unchanged(self, found: WalkedFile) -> bool:
         """Tell whether a file is as the index has it."""
@@ -425,162 +387,144 @@ class _Scan:
             not row.modified_ns and bool(row.problem) and is_unopenable(found.place)
         )
 
-    def _has_removals(self, there: dict[str, WalkedFile], troubles: dict[str, str]) -> bool:
-        """Return whether a document was deleted, or a problem of the places is not stored yet."""
-        known = self._known.items()
-        return any(name not in there and troubles.get(name) != row.problem for name, row in known) or any(
-            name not in self._known for name in troubles
-        )
+    def _list_gone(self, there: Container[str], troubles: Container[str]) -> list[str]:
+        """List the documents that are not there any more."""
+        return [name for name in self._known if name not in there and name not in troubles]
+
+    def _list_removals(self, there: dict[str, WalkedFile], troubles: dict[str, str]) -> list[Statement]:
+        """Return what removes the deleted documents, with their chunks, and notes the problems of the places."""
+        changes: list[Statement] = []
+        for name in self._list_gone(there, troubles):
+            changes.append(("DELETE FROM documents WHERE id = ?", (self._ids[name],)))
+        for name, why in troubles.items():
+            known = self._known.get(name)
+            if known is None or known.problem != why:
+                # where it was a document, its text is removed
+                changes.append(("DELETE FROM chunks WHERE document_id = ?", (self._ids.get(name, 0),)))
+                now = Verbatim(self._database.clock())
+                changes.append((_PUT_ROW, _DocumentRow(name, 0, 0, b"", now, 1, 0, why)))
+        return changes
 
     def _read_stale(self, stale: list[WalkedFile]) -> None:
         """Read the files that changed, and write the result, some at a time."""
-        batch: list[_ReadDocument] = []
-        waiting, started = 0, time.monotonic()
-        done = 0
-        section = section_name(self._database)
-
-        def write() -> None:
-            nonlocal waiting, started
-            self._write_batch(batch)
-            batch.clear()
-            waiting, started = 0, time.monotonic()
-            self._progress(done, len(stale))
-
+        pending: list[Statement] = []
+        started, section = time.monotonic(), section_name(self._database)
         self._progress(0, len(stale))
-        for found in stale:
+        for done, found in enumerate(stale):
             if self._cancelled():
                 self.result.remaining = len(stale) - done
                 break
-            done += 1
             before = self._known.get(found.place.name)
             # another process was first
             if self._is_unchanged(found):
                 self.result.unchanged += 1
                 continue
             try:
-                read = _read_document(found, before, section)
+                row, pieces = _read_document(found, before, section)
             except FileNotFoundError:
                 # it was deleted meanwhile
                 if before is None:
                     continue
-                read = _ReadDocument(found.place.name, problem="it went away while it was read")
-            if batch and len(read.pieces or ()) > BATCH_CHUNKS:
-                write()
-            batch.append(read)
-            waiting += len(read.pieces or ()) + 1
-            if waiting >= BATCH_CHUNKS or time.monotonic() - started > BATCH_SECONDS:
-                write()
-        if batch:
-            write()
+                row = before._replace(size=0, modified_ns=0, digest=b"", lines=0, problem=WENT_AWAY)
+                pieces = []
+            pending += self._list_changes(row, before, pieces)
+            if len(pending) >= BATCH_CHUNKS or time.monotonic() - started > BATCH_SECONDS:
+                self._write_some(pending)
+                pending, started = [], time.monotonic()
+                self._progress(done + 1, len(stale))
+        self._write_some(pending)
+        self._progress(len(stale) - self.result.remaining, len(stale))
 
-    def _write_batch(self, batch: list[_ReadDocument]) -> None:
-        """Write documents in one transaction; one of many chunks in several."""
-        if len(batch) == 1 and len(batch[0].pieces or ()) >= 2 * BATCH_CHUNKS:
-            read = batch[0]
-            with self._write() as write:
-                number = self._write_document(write, read, whole=False)
-            changes = _chunk_changes(self._database.rows, number, read.pieces)
-            sql = "UPDATE documents SET digest = ?, modified_ns = ? WHERE id = ?"
-            changes.append((sql, (read.digest, read.modified_ns, number)))
-            for start in range(0, len(changes), BATCH_CHUNKS):
-                with self._write() as write:
-                    for change in changes[start : start + BATCH_CHUNKS]:
-                        write.execute(*change)
-            return
-        with self._write() as write:
-            for read in batch:
-                number = self._write_document(write, read)
-                for change in _chunk_changes(write.rows, number, read.pieces):
-                    write.execute(*change)
+    def _write_some(self, changes: list[Statement], size: int = BATCH_CHUNKS) -> None:
+        """Write to the index, in short transactions that keep the lease."""
+        for start in range(0, len(changes), size):
+            with self._database.write("agent", "documents") as write:
+                self._lease.renew(write)
+                for sql, values in changes[start : start + size]:
+                    write.execute(sql, values)
 
-    def _write_document(self, write: Transaction, read: _ReadDocument, whole: bool = True) -> int:
-        """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest is never
-        written."""
-        before = self._known.get(read.path)
-        columns: dict[str, SqlValue] = {
-            "size": read.size,
-            "modified_ns": read.modified_ns if whole else 0,
-            "digest": read.digest if whole else b"",
-            "problem": read.problem,
-        }
-        if read.pieces is not None:
-            columns["lines"] = read.lines
-        moment = read.moment or (before.at if before else write.at)
-        # else the index would rewrite its rows
-        if before is None or not before.digest or before.at != moment:
-            columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
-        if before is None:
-            self.result.new += bool(read.digest)
-            return write.insert("documents", path=read.path, **columns)
-        marks = ", ".join(f"{name} = ?" for name in columns)
-        write.execute(f"UPDATE documents SET {marks} WHERE id = ?", (*columns.values(), before.id))
-        if read.pieces is None:
+    def _list_changes(
+        self, row: _DocumentRow, before: _DocumentRow | None, pieces: list[TextPiece] | None
+    ) -> list[Statement]:
+        """Return what brings the index up to date with a document, and count it. Until all of it is written, the row
+        has no digest, so that the document is read again."""
+        if before is not None and pieces is None:
             self.result.unchanged += 1
-        elif before.problem and not before.digest:  # it could not be read before
-            self.result.new += bool(read.digest)
+        elif before is None or (before.problem and not before.digest):  # it could not be read before
+            self.result.new += bool(row.digest)
         else:
             self.result.changed += 1
-        return before.id
+        changes: list[Statement] = []
+        if pieces is not None:
+            changes.append((_PUT_ROW, row._replace(modified_ns=0, digest=b"")))
+            changes += self._chunk_changes(self._ids.get(row.path, 0), row.path, pieces)
+        if before is not None and (not before.digest or before.at != row.at):
+            sql = "UPDATE documents SET at = ?, evergreen = ? WHERE path = ?"
+            changes.append((sql, (Verbatim(row.at), row.evergreen, Verbatim(row.path))))
+        return [*changes, (_PUT_ROW, row)]
 
-    def _remove_deleted(self, there: dict[str, WalkedFile], troubles: dict[str, str]) -> None:
-        """Remove deleted documents, and store the problems of the places themselves."""
-        known = self._known
-        gone = [row for name, row in known.items() if name not in there and name not in troubles]
-        while gone:
-            some, gone = gone[:20], gone[20:]
-            with self._write() as write:
-                for row in some:
-                    write.execute("DELETE FROM chunks WHERE document_id = ?", (row.id,))
-                    write.execute("DELETE FROM documents WHERE id = ?", (row.id,))
-                    self.result.gone += bool(row.digest)
-        noted = {name: why for name, why in troubles.items() if name not in known or known[name].problem != why}
-        if noted:
-            with self._write() as write:
-                for name, why in noted.items():
-                    # it was a document; its text is removed
-                    if name in known:
-                        write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
-                    write.execute(
-                        "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"
-                        " VALUES (?, 0, 0, x'', ?, 1, 0, ?) ON CONFLICT(path) DO UPDATE SET"
-                        " size = 0, modified_ns = 0, digest = x'', lines = 0, problem = excluded.problem",
-                        (name, write.at, why),
-                    )
+    def _chunk_changes(self, document: int, path: str, pieces: list[TextPiece]) -> Iterator[Statement]:
+        """Yield what makes a document's chunks these; an unchanged chunk keeps its row."""
+        sql = (
+            "SELECT id, first, last, heading, text FROM chunks WHERE document_id = ? ORDER BY first DESC, id DESC"
+        )
+        kept: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        for number, first, last, heading, text in self._database.rows(sql, (document,)):
+            kept.setdefault((heading, text), []).append((number, first, last))
+        insert = "INSERT INTO chunks(document_id, first, last, heading, text) SELECT id, ?, ?, ?, ? FROM documents"
+        fresh: list[Statement] = []
+        for piece in pieces:
+            if same := kept.get((piece.heading, piece.text)):
+                number, first, last = same.pop()
+                if (first, last) != (piece.first, piece.last):
+                    move = "UPDATE chunks SET first = ?, last = ? WHERE id = ?"
+                    fresh.append((move, (piece.first, piece.last, number)))
+            else:
+                fresh.append((f"{insert} WHERE path = ?", (*piece, Verbatim(path))))
+        for number, _, _ in (one for same in kept.values() for one in same):
+            yield "DELETE FROM chunks WHERE id = ?", (number,)
+        yield from fresh
 
 
-def _read_document(found: WalkedFile, before: _IndexedDocument | None, section: str) -> _ReadDocument:
-    """Read a file, without the `section` of this memory, whose facts are searched themselves. Raise
-    FileNotFoundError."""
-    path = found.place.name
-    dated = _document_date(path, found.modified_ns)
+def _read_document(
+    found: WalkedFile, before: _DocumentRow | None, section: str
+) -> tuple[_DocumentRow, list[TextPiece] | None]:
+    """Read a file, without the `section` of this memory, whose facts are searched themselves. Return its row, and its
+    pieces, None where the text is unchanged. Raise FileNotFoundError."""
+    row = _make_row(found.place.name, found.size, found.modified_ns)
     if found.size > LARGEST_FILE:
-        why = f"it is larger than {LARGEST_FILE // 1_000_000} MB"
-        return _ReadDocument(path, found.size, found.modified_ns, why, *dated)
+        return row._replace(problem=f"it is larger than {LARGEST_FILE // 1_000_000} MB"), []
     try:
         raw, status = read_document_bytes(found.place)
     except Unreadable as error:
         # tried again each time: permissions change no time
-        return _ReadDocument(path, found.size, 0, error.message, *dated)
-    coarse = status.st_mtime_ns % 1_000_000_000 == 0
-    young = time.time_ns() - status.st_mtime_ns < (FRESH_COARSE_NS if coarse else FRESH_NS)
-    settled = not young and len(raw) == status.st_size
-    read = _ReadDocument(path, len(raw), status.st_mtime_ns if settled else 0)
-    read.moment, read.evergreen = _document_date(path, status.st_mtime_ns)
-    read.digest = sha256(b"%d:" % CHUNK_FORM + raw).digest()
-    if before is not None and before.digest == read.digest:
-        read.pieces, read.problem = None, before.problem
-        return read
+        return row._replace(modified_ns=0, problem=error.message), []
+    modified = status.st_mtime_ns
+    young = time.time_ns() - modified < (FRESH_NS if modified % 1_000_000_000 else FRESH_COARSE_NS)
+    digest = sha256(b"%d:" % CHUNK_FORM + raw).digest()
+    row = _make_row(row.path, len(raw), modified, digest)
+    if young or len(raw) != status.st_size:
+        row = row._replace(modified_ns=0)
+    if before is not None and before.digest == digest:
+        return row._replace(lines=before.lines, problem=before.problem), None
     try:
-        text, read.problem = decode_text(raw)
+        text, problem = decode_text(raw)
     except Unreadable as error:
-        read.problem = error.message
-        return read
+        return row._replace(problem=error.message), []
     lines = split_lines(redact_lines(blank_section(text, section)))
-    read.lines = len(lines)
-    read.pieces = [
-        TextPiece(p.first, p.last, clean_text(p.heading), clean_text(p.text)) for p in split_chunks(lines)
+    pieces = [
+        piece._replace(heading=clean_text(piece.heading), text=clean_text(piece.text))
+        for piece in split_chunks(lines)
     ]
-    return read
+    return row._replace(lines=len(lines), problem=problem), pieces
+
+
+def _make_row(path: str, size: int, modified_ns: int, digest: bytes = b"") -> _DocumentRow:
+    """Return the row of a document, with its date: the day in its name, else when it was changed. Without a day in its
+    name it is evergreen."""
+    day = date_in_name(os.path.basename(path))
+    at = day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS))
+    return _DocumentRow(path, size, modified_ns, digest, Verbatim(at), int(not day))
 
 
 def redact_lines(text: str) -> str:
@@ -607,41 +551,6 @@ def date_in_name(name: str) -> str:
         return f"{date.fromisoformat(day).isoformat()}T00:00:00.000Z" if day[4] == day[7] == "-" else ""
     except ValueError:
         return ""
-
-
-def _document_date(path: str, modified_ns: int) -> tuple[str, bool]:
-    """Return the date of a document: the day in its name, else when it was changed, and whether it is evergreen:
-    without a day in its name."""
-    day = date_in_name(os.path.basename(path))
-    return day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS)), not day
-
-
-def _chunk_changes(
-    rows: Callable[[str, tuple[int]], Iterable[tuple[Any, ...]]], document: int, pieces: list[TextPiece] | None
-) -> list[tuple[str, tuple[SqlValue, ...]]]:
-    """Return the statements that update a document's chunks to these; an unchanged chunk keeps its row."""
-    if pieces is None:
-        return []
-    sql = "SELECT id, first, last, heading, text FROM chunks WHERE document_id = ? ORDER BY first DESC, id DESC"
-    kept: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
-    for number, first, last, heading, text in rows(sql, (document,)):
-        kept.setdefault((heading, text), []).append((number, first, last))
-    moved: list[tuple[SqlValue, ...]] = []
-    fresh: list[tuple[SqlValue, ...]] = []
-    for piece in pieces:
-        if same := kept.get((piece.heading, piece.text)):
-            number, first, last = same.pop()
-            if (first, last) != (piece.first, piece.last):
-                moved.append((piece.first, piece.last, number))
-        else:
-            fresh.append((document, *piece))
-    gone = [(number,) for same in kept.values() for number, _, _ in same]
-    insert = "INSERT INTO chunks(document_id, first, last, heading, text) VALUES (?, ?, ?, ?, ?)"
-    return [
-        *(("DELETE FROM chunks WHERE id = ?", values) for values in gone),
-        *(("UPDATE chunks SET first = ?, last = ? WHERE id = ?", values) for values in moved),
-        *((insert, values) for values in fresh),
-    ]
 
 
 def _storable_name(name: str) -> str:
