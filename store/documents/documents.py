@@ -94,7 +94,7 @@ def split_chunks(lines: list[str]) -> list[TextPiece]:
     section: list[_Block] = []
     path: list[_Block] = []
     heading = ""
-    for block in _find_blocks(lines):
+    for block in find_blocks(lines):
         if block.level:
             # consecutive headings are kept together, under the last
             if section and not section[-1].level:
@@ -106,7 +106,7 @@ def split_chunks(lines: list[str]) -> list[TextPiece]:
     return pieces + _pack_section(lines, sums, section, heading)
 
 
-def _find_blocks(lines: list[str]) -> Iterator[_Block]:
+def find_blocks(lines: list[str]) -> Iterator[_Block]:
     """Yield the blocks of a text in order; lines between them are blank."""
     at = _front_matter_size(lines)
     if at:

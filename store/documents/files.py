@@ -80,6 +80,9 @@ class WalkedFile:
     modified_ns: int
 
 
+FolderEntry = tuple[DocumentPath, os.stat_result]
+
+
 class DocumentRoots:
     """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, other `names` below it, the folder of
     the `logs`, as it is cited, and the `extra` paths."""
@@ -127,10 +130,9 @@ class DocumentRoots:
         seen: set[str] = set()
         looked = 0
         for root in self.roots:
-            for folder, entries in self._walk_root(root, trouble):
+            for _, entries in self._walk_root(root, trouble):
                 looked += len(entries)
-                for name, status in entries:
-                    place = folder.below(name) if name else folder
+                for place, status in entries:
                     is_document = stat.S_ISREG(status.st_mode) and place.name.lower().endswith(MARKDOWN_SUFFIX)
                     if not is_document or place.name in seen:
                         continue
@@ -150,18 +152,16 @@ class DocumentRoots:
         or deleted."""
         found = {os.path.dirname(root.path) for root in self.roots if root.steps}
         for root in self.roots:
-            for folder, entries in self._walk_root(root, _ignore_problem):
+            for folder, _ in self._walk_root(root, _ignore_problem):
                 if len(found) >= MOST_FILES:
                     break
-                # else the root is a file
-                if not (entries and not entries[0][0]):
-                    found.add(folder.path)
+                found.add(folder.path)
         return sorted(folder for folder in found if os.path.isdir(folder))
 
     def _walk_root(
         self, root: DocumentPath, trouble: Callable[[str, str], None]
-    ) -> Iterator[tuple[DocumentPath, list[tuple[str, os.stat_result]]]]:
-        """Yield every folder of a root with its entries; a root that is a file contains itself, under an empty name."""
+    ) -> Iterator[tuple[DocumentPath, list[FolderEntry]]]:
+        """Yield every folder of a root with its entries; of a root that is a file its folder, with that file alone."""
         try:
             with _opened(root) as handle:
                 status = os.fstat(handle)
@@ -175,18 +175,18 @@ class DocumentRoots:
         if not stat.S_ISDIR(status.st_mode):
             if not root.name.lower().endswith(MARKDOWN_SUFFIX):
                 trouble(root.name, f"only {MARKDOWN_SUFFIX} files are documents")
-            yield root, [("", status)]
+            yield root.folder, [(root, status)]
             return
-        waiting = [(root, 0)]
+        waiting = [root]
         while waiting:
-            folder, depth = waiting.pop()
+            folder = waiting.pop()
             try:
                 entries = _list_entries(folder)
             except (OSError, Unreadable) as error:
                 trouble(folder.name or self.base, why_unreadable(error))
                 continue
-            below = [(folder.below(name), depth + 1) for name, status in entries if stat.S_ISDIR(status.st_mode)]
-            if depth < MOST_DEPTH:
+            below = [place for place, status in entries if stat.S_ISDIR(status.st_mode)]
+            if len(folder.steps) - len(root.steps) < MOST_DEPTH:
                 waiting += reversed(below)
             elif below:
                 trouble(folder.name, f"folders deeper than {MOST_DEPTH} are left out")
@@ -330,16 +330,16 @@ def _opened(place: DocumentPath) -> Iterator[int]:
         os.close(handle)
 
 
-def _list_entries(folder: DocumentPath) -> list[tuple[str, os.stat_result]]:
+def _list_entries(folder: DocumentPath) -> list[FolderEntry]:
     """Return the entries of a folder, in order: plain files and folders, nothing hidden, no links."""
     found = []
     with _opened(folder) as handle, os.scandir(handle) as entries:
-        for entry in entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
             if not is_hidden(entry.name) and not entry.is_symlink():
                 # deleted meanwhile
                 with suppress(FileNotFoundError):
-                    found.append((entry.name, entry.stat(follow_symlinks=False)))
-    return sorted(found)
+                    found.append((folder.below(entry.name), entry.stat(follow_symlinks=False)))
+    return found
 
 
 # Write, replace and remove a file: whole or not at all, through no symbolic link, and only if it is what it was.

@@ -23,6 +23,7 @@ from store.base.errors import InvalidInput
 from store.base.location import checkout_root
 from store.base.state_files import delete_state, read_state, state_name_of, write_state
 from store.base.vocabulary import EVIDENCE_STATES
+from store.documents.documents import find_blocks
 from store.documents.files import DocumentPath, Unreadable, read_document_bytes
 from store.git.process import GitError, read_chunks
 from store.git.repository import (
@@ -375,18 +376,17 @@ def _block_end(lines: list[bytes], place: int) -> int:
 
 def _find_heading(lines: list[bytes], title: str) -> tuple[int, int] | None:
     """Find a heading of Markdown and the end of its section."""
-    wanted = re.sub(r"\W+", "_", title.lower()).strip("_")
-    level = first = 0
-    for number, line in enumerate(lines, start=1):
-        marks = len(line) - len(line.lstrip(b"#"))
-        if not 0 < marks <= 6 or line[marks : marks + 1] != b" ":
-            continue
-        if first and marks <= level:
-            return first, number - 1
-        said = re.sub(r"\W+", "_", line[marks:].decode("utf-8", "replace").lower()).strip("_")
-        if not first and said == wanted:
-            first, level = number, marks
-    return (first, len(lines)) if first else None
+    blocks = list(find_blocks([line.decode("utf-8", "replace") for line in lines]))
+    for at, block in enumerate(blocks):
+        if block.level and _plain_title(block.title) == _plain_title(title):
+            after = (other.first for other in blocks[at + 1 :] if 0 < other.level <= block.level)
+            return block.first + 1, next(after, len(lines))
+    return None
+
+
+def _plain_title(title: str) -> str:
+    """Return the words of a heading as a symbol names them: `How_we_pay`."""
+    return re.sub(r"\W+", "_", title.lower()).strip("_")
 
 
 def _indentation(line: bytes) -> int:

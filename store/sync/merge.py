@@ -191,7 +191,7 @@ class FileFacts:
 
     def __init__(self, database: Database, personal: bool, numbers: Iterable[int], digest: LineDigest) -> None:
         self._database = database
-        self.text_digest = digest
+        self.digest = digest
         self._by_text: dict[str, FileFact | None] = {}
         state = age_state_sql(database.clock())
         stale, low = AGE_STATES.index("stale"), AGE_STATES.index("low")
@@ -217,6 +217,10 @@ class FileFacts:
         columns = ", ".join(FileFact._fields)
         rows = self._database.rows(f"SELECT {columns} FROM facts WHERE status = 'active' AND {where}", parameters)
         return [FileFact(*row) for row in rows]
+
+    def belongs(self, number: int) -> bool:
+        """Return whether a fact has a line in the file."""
+        return number in self.writable or number in self.unaccepted
 
     def current_fact(self, number: int) -> FileFact | None:
         """Return the active fact that this fact is or became; None if it was forgotten or erased."""
@@ -402,11 +406,11 @@ class LineMerge:
 
     def _is_unchanged(self, item: SectionLine) -> bool:
         """Return whether a line says what it said in the file's version."""
-        return item.fact is not None and self.facts.text_digest(item.text) == self.base.get(item.fact)
+        return item.fact is not None and self.facts.digest(item.text) == self.base.get(item.fact)
 
     def _says_same(self, item: SectionLine, head: FileFact | None) -> bool:
         """Return whether a line says what a fact says."""
-        return head is not None and self.facts.text_digest(item.text) == self.facts.text_digest(head.fact)
+        return head is not None and self.facts.digest(item.text) == self.facts.digest(head.fact)
 
     # whose line is it
 
@@ -449,7 +453,7 @@ class LineMerge:
                     bare.remove(at)
                     gone.remove(number)
 
-        cite_pairs((0.0, at, said.get(self.facts.text_digest(items[at].text), 0)) for at in bare)
+        cite_pairs((0.0, at, said.get(self.facts.digest(items[at].text), 0)) for at in bare)
         missing = [number for number in gone if not self.came.has_removed(number)]
         if len(missing) * len(bare) <= MOST_REWORDED:
             cite_pairs(
@@ -480,14 +484,14 @@ class LineMerge:
                 self._take_new(item, "It was forgotten here, and changed in the file.", number)
         elif number not in self.base or self._is_unchanged(item) or self._says_same(item, head):
             self._keep_line(head, item)
-        elif self.facts.text_digest(head.fact) == self.base[number]:
+        elif self.facts.digest(head.fact) == self.base[number]:
             self._take_changed("correct", item, head, self._reason_to_ask(item))
         else:
             self._take_changed("conflict", item, head, "It was changed here and in the file.")
 
     def _keep_line(self, head: FileFact, item: SectionLine) -> None:
         """Keep a line whose text the memory has, unless it is a copy; under another heading it is moved."""
-        if head.id not in self._kept and (head.id in self.facts.writable or head.id in self.facts.unaccepted):
+        if head.id not in self._kept and self.facts.belongs(head.id):
             self.plan.rows.append(head)
             if item.domain and item.domain != head.domain and not self.came.any and not self.review:
                 self.plan.changes.append(LineChange("move", item, head, item.fact or 0))
@@ -505,9 +509,10 @@ class LineMerge:
     def _take_changed(self, verb: str, item: SectionLine, head: FileFact, why: str) -> None:
         """Take a line with another text, or keep it as it is until that is decided."""
         change = LineChange(verb, item, head, item.fact or 0, why)
-        text = self.facts.text_digest(item.text)
+        text = self.facts.digest(item.text)
+        key = (change.cited, text)
         # git brought back what the line said here once
-        back = self.came.any and (change.cited, text) in self.known and (change.cited, text) not in self.pending
+        back = self.came.any and key in self.known and key not in self.pending
         if back or not self._ask_or_take(change, text):
             self._keep_line(head, item)
         else:
@@ -518,21 +523,21 @@ class LineMerge:
         """Take a line that is new, or keep the one that says the same."""
         known = self.facts.find_same(item.text)
         if known is not None:
-            if known.id in self.facts.writable or known.id in self.facts.unaccepted or known.id in self._kept:
+            if known.id in self._kept or self.facts.belongs(known.id):
                 self._keep_line(known, item)
                 return
             why = why or "It is known, and no agent is sent it."
         if (words := normalize_line(item.text)) not in self._texts:
             self._texts.add(words)
             change = LineChange("add", item, None, cited, why or self._reason_to_ask(item))
-            if self._ask_or_take(change, self.facts.text_digest(item.text)):
+            if self._ask_or_take(change, self.facts.digest(item.text)):
                 self.plan.rows.append(item)
 
     def _reason_to_ask(self, item: SectionLine) -> str:
         """Return why a change of this line is asked about; empty if it is taken."""
         if clean_text(item.text) != item.text:
             return "It holds what looks like a secret, which is cut."
-        brought = self.came.whole or self.facts.text_digest(item.text) in self.came.added
+        brought = self.came.whole or self.facts.digest(item.text) in self.came.added
         return "It came by git." if brought else self._review_reason()
 
     def _review_reason(self) -> str:
@@ -544,8 +549,8 @@ class LineMerge:
         """Return the lines of the file's version whose facts hold, and that no item cites or says."""
         there = {item.fact for item in items}
         there |= {fact.id for item in items if item.fact is None and (fact := self.facts.find_same(item.text))}
-        heads = {number: head for number in self.base if (head := self.facts.current_fact(number)) is not None}
-        return [number for number, head in heads.items() if there.isdisjoint((number, head.id))]
+        heads = [(number, self.facts.current_fact(number)) for number in self.base]
+        return [number for number, head in heads if head and there.isdisjoint((number, head.id))]
 
     def _take_deleted(self, gone: Sequence[int]) -> None:
         """Take the deletion of lines, or ask about it."""
@@ -556,7 +561,7 @@ class LineMerge:
             if head is None or head.id in self._kept:
                 continue
             why = f"{fresh:,} of {len(self.base):,} lines were deleted at once." if many else self._review_reason()
-            if self.facts.text_digest(head.fact) != self.base[number]:
+            if self.facts.digest(head.fact) != self.base[number]:
                 why = "It was changed here, and deleted in the file."
             elif self.came.has_removed(number):
                 why = "It was deleted by git."

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from itertools import count
 
 from store.base.clock import from_ms, parse_moment
 from store.base.errors import InvalidInput
@@ -16,7 +15,7 @@ from store.text.words import (
     any_of_regex,
     fold_text,
     load_number_words,
-    load_ordered_words,
+    load_places,
     load_words,
     normalize_text,
 )
@@ -35,16 +34,9 @@ _FIGURE_MONTH = re.compile(
 )
 
 
-@cache
-def _places(name: str, *values: int) -> dict[str, int]:
-    """Return the value of each name in an ordered list, such as the days of a week; without values its place."""
-    lists = load_ordered_words("dates", name)
-    return {word: value for words, value in zip(lists, values or count(), strict=False) for word in words}
-
-
 def day_parts() -> dict[str, int]:
     """Return the names of the parts of a day: 0 is the morning."""
-    return _places("day_parts")
+    return load_places("day_parts")
 
 
 def _any_of(name: str) -> str:
@@ -174,17 +166,17 @@ NamedTime = tuple[str, re.Match[str], TimeSpan]
 
 
 def _months() -> dict[str, int]:
-    return _places("months", *range(1, 13))
+    return load_places("months", *range(1, 13))
 
 
 def _short_months() -> dict[str, int]:
     """Return the months, and what they are abbreviated to beside the number of a day."""
-    return _months() | _places("short_months", *range(1, 13))
+    return _months() | load_places("short_months", *range(1, 13))
 
 
 def _unit_days() -> dict[str, int]:
     """Return the units of time, and how many days they are."""
-    return _places("units", 1, 7, 30, 365, 14, 15)
+    return load_places("units", 1, 7, 30, 365, 14, 15)
 
 
 @cache
@@ -200,12 +192,12 @@ def _halves() -> frozenset[str]:
 
 
 def _clock_minutes() -> dict[str, int]:
-    return _places("clock_units", 1, 60)
+    return load_places("clock_units", 1, 60)
 
 
 def _part_months() -> dict[str, int]:
     """Return the names of a quarter and of half a year, and how many months they are."""
-    return _places("parts", 3, 6)
+    return load_places("parts", 3, 6)
 
 
 @cache
@@ -336,7 +328,7 @@ def _span_of_quarter(match: re.Match[str], midnight: datetime) -> TimeSpan | Non
     """Return a quarter or a half of a year, the latest that has begun."""
     short = match["short"] or ""
     months = 6 if short.startswith("h") else 3 if short else _part_months()[match["part"]]
-    number = int(short[1]) - 1 if short else _places("ordinals")[match["which"]]
+    number = int(short[1]) - 1 if short else load_places("ordinals")[match["which"]]
     if (number + 1) * months > 12 or (short[:1] in ("h", "t") and not match["year"]):
         return None
     year = int(match["year"] or midnight.year - (number * months >= midnight.month))
@@ -381,7 +373,7 @@ def _span_of_month(match: re.Match[str], midnight: datetime) -> TimeSpan:
 
 def _span_of_season(match: re.Match[str], midnight: datetime) -> TimeSpan:
     """Return a season, the latest that has begun; of a named year, the season that begins in it."""
-    month = 3 + 3 * _places("seasons")[match["season"]]
+    month = 3 + 3 * load_places("seasons")[match["season"]]
     start = datetime(int(match["year"]) if match["year"] else midnight.year, month, 1)
     if start > midnight and not match["year"]:
         start = start.replace(year=start.year - 1)
@@ -413,7 +405,7 @@ def _span_of_day(match: re.Match[str], midnight: datetime) -> TimeSpan:
 
 def _span_of_weekday(match: re.Match[str], midnight: datetime) -> TimeSpan:
     """Return the latest day of that name; today itself only after “this” and “since”."""
-    back = (midnight.weekday() - _places("weekdays")[match["day"]]) % 7
+    back = (midnight.weekday() - load_places("weekdays")[match["day"]]) % 7
     today = match["how"] in ("this", "este") or _match_preposition(_SINCE, match)
     start = midnight - timedelta(days=back or (0 if today else 7))
     return start, start + timedelta(days=1)
@@ -450,9 +442,9 @@ def _span_of_week(match: re.Match[str], midnight: datetime) -> TimeSpan:
     start = datetime(int(match["year"]) if match["year"] else midnight.year - (month > midnight.month), month, 1)
     after = (start + timedelta(days=31)).replace(day=1)
     days = 15 if match["unit"] in _halves() else 7
-    if match["which"] not in _places("ordinals"):
+    if match["which"] not in load_places("ordinals"):
         return after - timedelta(days=days), after
-    begin = min(start + timedelta(days=days * _places("ordinals")[match["which"]]), after - timedelta(days=1))
+    begin = min(start + timedelta(days=days * load_places("ordinals")[match["which"]]), after - timedelta(days=1))
     return begin, after if begin.day == 16 else min(begin + timedelta(days=days), after)
 
 
@@ -543,9 +535,9 @@ _TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)?
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     """Return the patterns of times that words of the languages make."""
-    weekday, month = "|".join(_places("weekdays")), "|".join(_months())
+    weekday, month = "|".join(load_places("weekdays")), "|".join(_months())
     short_month = "|".join(sorted(_short_months(), key=len, reverse=True))
-    ordinals, halves = "|".join(_places("ordinals")), "|".join(_halves())
+    ordinals, halves = "|".join(load_places("ordinals")), "|".join(_halves())
     unit, minutes = "|".join(_unit_days()), "|".join(_clock_minutes())
     number = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_counts())}"
     on = rf"(?:(?:on|the|el|dia|del|{weekday}) ){{0,4}}"
@@ -582,7 +574,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             rf"{_OF_YEAR}(?P<past> pasado)?\b"
         ),
         "season": (
-            rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(_places('seasons'))})"
+            rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(load_places('seasons'))})"
             rf"{_OF_YEAR}(?P<past> pasad[oa])?\b"
             r"(?=$| (?:about|and|by|did|was|were|on|sobre|y|que)\b)"
         ),
@@ -813,8 +805,8 @@ def _parse_in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
     small = load_words("stop", "core") - {"this"} | _leading_words()
     numbers = {**load_number_words(), "a": 1, "an": 1, "un": 1, "una": 1}
     full = {place: name for name, place in _months().items()}
-    spelt: dict[str, object] = {name[:3]: name for name in _places("weekdays")}
-    spelt |= {name: full[place] for name, place in _places("short_months", *range(1, 13)).items()}
+    spelt: dict[str, object] = {name[:3]: name for name in load_places("weekdays")}
+    spelt |= {name: full[place] for name, place in load_places("short_months", *range(1, 13)).items()}
     spelt |= numbers
     words = [str(spelt.get(word, word)) for word in typed if word in numbers or word not in small]
     if length := _length_pattern().fullmatch(" ".join(words)):
@@ -854,7 +846,7 @@ def _find_day(plain: str, here: datetime, only: bool = True) -> datetime | None:
     for name, match, (start, _) in _find_times(plain, here.replace(second=0, microsecond=0)):
         within = _match_preposition(_WITHIN, match)
         at = within.start() if within else match.start()
-        weekdays = [_places("weekdays")[word] for word in match[0].split() if word in _places("weekdays")]
+        weekdays = [load_places("weekdays")[word] for word in match[0].split() if word in load_places("weekdays")]
         if (at, match.end()) != (0, len(plain)) or _has_clock(match) or set(weekdays) - {start.weekday()}:
             continue
         is_clear = name in _STRETCHES and (within or not _is_ambiguous(name, match))

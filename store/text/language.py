@@ -15,7 +15,7 @@ from store.text.words import (
     any_of_regex,
     fold_text,
     list_languages,
-    load_ordered_words,
+    load_places,
     load_words,
 )
 
@@ -127,17 +127,14 @@ _WHEN = re.compile(
 )
 
 
-@cache
 def _months() -> dict[str, int]:
-    return {
-        name: number for number, names in enumerate(load_ordered_words("dates", "months"), 1) for name in names
-    }
+    return load_places("months", *range(1, 13))
 
 
 @cache
 def _time_words() -> frozenset[str]:
     moments = map(fold_text, load_words("dates", "moment"))
-    return frozenset(moments).union(_months(), *load_ordered_words("dates", "weekdays"))
+    return frozenset(moments).union(_months(), load_places("weekdays"))
 
 
 @cache

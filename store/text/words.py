@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
+from itertools import count
 from types import ModuleType
 from typing import Any
 from unicodedata import normalize as _form
@@ -204,6 +205,14 @@ def load_stop_words(use: str) -> frozenset[str]:
 def load_ordered_words(table: str, name: str) -> tuple[frozenset[str], ...]:
     """Return an ordered list, such as the days of a week: the names of each position, in all languages."""
     return _merge_places(_collect_values(table, name))
+
+
+@cache
+def load_places(name: str, *values: int) -> dict[str, int]:
+    """Return the value of each name in an ordered list of dates, such as the days of a week; without values its
+    place."""
+    lists = load_ordered_words("dates", name)
+    return {word: value for words, value in zip(lists, values or count(), strict=False) for word in words}
 
 
 @cache

@@ -28,7 +28,7 @@ print(
     language.detect_language("Nous avons la base dans le dossier pour les tests"),
     sorted({"nous", "avec"} - words.load_stop_words("search")),
     similarity.compare_sentences(one, other, 0.9),
-    "mardi" in dates._places("weekdays"), language.NamedDate("en mars").months,
+    "mardi" in words.load_places("weekdays"), language.NamedDate("en mars").months,
     similarity.is_contrary_question("avant le release", "apres le release"),
     similarity.may_be_same_question("qui valide la facture", "qui ne valide pas la facture"),
     list(sentences.find_sentence_spans("Elle voit Mme. Noor ici.")),
