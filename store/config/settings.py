@@ -89,27 +89,24 @@ class Setting:
             "keys": "one or more keys, as in F, or ctrl+f,f",
         }[self.kind]
 
-    def is_valid(self, value: object) -> bool:
+    def is_valid(self, value: Any) -> bool:
         """Return whether a value from a file is valid."""
         if self.kind == "bool":
             return isinstance(value, bool)
-        if self.kind == "int":
-            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= self.most
-        if self.kind == "number":
-            return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= self.most
+        if self.kind in ("int", "number"):
+            is_number = isinstance(value, int if self.kind == "int" else (int, float))
+            return is_number and not isinstance(value, bool) and 0 <= value <= self.most
         if self.kind == "list":
             return isinstance(value, list) and all(
-                isinstance(item, str) and item and item.isprintable() for item in value
+                isinstance(one, str) and one and one.isprintable() for one in value
             )
-        if not isinstance(value, str):
+        if not (isinstance(value, str) and value.isprintable()):
             return False
+        if self.kind == "keys":
+            return all(key and " " not in key for key in value.split(","))
         if self.kind == "choice":
             return value in self.choices
-        if self.kind == "keys":
-            return value.isprintable() and all(key and " " not in key for key in value.split(","))
-        if self.kind == "address" and _has_password(value):
-            return False
-        return value.isprintable()
+        return self.kind != "address" or not _has_password(value)
 
     def parse(self, text: str) -> Any:
         """Parse a value that a person typed. Raise InvalidInput, which lists the valid ones."""

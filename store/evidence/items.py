@@ -83,11 +83,9 @@ class EvidenceItem(NamedTuple):
         return format_place(self.target, self.first, self.last, self.symbol)
 
     @property
-    def identity(self) -> tuple[str, ...]:
+    def identity(self) -> tuple[object, ...]:
         """What it is about, whatever was there."""
-        if self.type in (FILE_ITEM, SYMBOL_ITEM):
-            return (self.type, self.target, self.symbol, str(self.first), str(self.last))
-        return (self.type, self.target)
+        return self[:5]
 
 
 def format_place(path: str, first: int = 0, last: int = 0, symbol: str = "") -> str:
@@ -127,9 +125,7 @@ def is_plain_path(path: str) -> bool:
     return not bad and "\0" not in path and "\n" not in path
 
 
-_TYPED = re.compile(
-    r"(?P<path>.+?)(?:#L(?P<a>[1-9]\d{0,8})(?:-L?(?P<b>[1-9]\d{0,8}))?|:(?P<c>[1-9]\d{0,8})(?:-(?P<d>[1-9]\d{0,8}))?)"
-)
+_TYPED = re.compile(r"(?P<path>.+?)(?:#L|:)(?P<first>[1-9]\d{0,8})(?:-L?(?P<last>[1-9]\d{0,8}))?")
 
 
 def parse_typed_item(text: str) -> EvidenceItem:
@@ -149,8 +145,8 @@ def parse_typed_item(text: str) -> EvidenceItem:
     if apart and path and re.fullmatch(r"[\w.]{1,200}", symbol):
         return EvidenceItem(SYMBOL_ITEM, path, symbol)
     if match := _TYPED.fullmatch(text):
-        first = int(match["a"] or match["c"])
-        last = int(match["b"] or match["d"] or first)
+        first = int(match["first"])
+        last = int(match["last"] or first)
         if last < first:
             raise InvalidInput(
                 f"Lines {first} to {last} are no lines.", "Write the first one first: src/pay.py:10-20."
