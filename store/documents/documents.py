@@ -373,7 +373,8 @@ class _Scan:
     def _read_indexed(self) -> None:
         """Read which documents the index has."""
         self._known, self._ids = {}, {}
-        for number, *row in self._database.rows(f"SELECT id, {', '.join(_DocumentRow._fields)} FROM documents"):
+        columns = ", ".join(_DocumentRow._fields)
+        for number, *row in self._database.rows(f"SELECT id, {columns} FROM documents"):
             known = _DocumentRow(*row)
             self._known[known.path], self._ids[known.path] = known, number
 

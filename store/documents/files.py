@@ -240,13 +240,12 @@ def read_document_bytes(place: DocumentPath, largest: int = LARGEST_FILE) -> tup
                 raise Unreadable("it is not a plain file")
             if status.st_size > largest:
                 raise Unreadable(too_large)
-            parts, size = [], 0
-            while part := os.read(handle, 1 << 20):
-                parts.append(part)
-                size += len(part)
-                if size > largest:  # it grew
-                    raise Unreadable(too_large)
-            return b"".join(parts), status
+            with open(handle, "rb", closefd=False) as file:
+                raw = file.read()
+            # it grew
+            if len(raw) > largest:
+                raise Unreadable(too_large)
+            return raw, status
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -22,8 +22,8 @@ RESTING_MS = 2_500
 STOP_SECONDS = 1.0
 
 
-class DocumentWatch:
-    """Call `changed` on a thread of its own when a document may have changed, and once soon after the start, until
+class DocumentWatch(threading.Thread):
+    """A thread that calls `changed` when a document may have changed, and once soon after the start, until
     `stop`. `trouble` is called, at most once, with the reason why watching does not work here; then the thread ends.
     While `resting` a change is noticed within some five seconds."""
 
@@ -34,37 +34,30 @@ class DocumentWatch:
         trouble: Callable[[str], None],
         resting: Callable[[], bool] = lambda: False,
     ) -> None:
+        super().__init__(name="watch", daemon=True)
         self._places = places
         self._changed = changed
         self._trouble = trouble
         self._resting = resting
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-
-    @property
-    def working(self) -> bool:
-        return self._thread.is_alive()
-
-    def start(self) -> None:
-        """Start; return at once."""
-        self._thread.start()
+        self._asked_to_end = threading.Event()
 
     def end(self) -> None:
         """Request the end, some QUIET_MS later, or RESTING_MS."""
-        self._stop.set()
+        self._asked_to_end.set()
 
     def stop(self) -> None:
         """Stop; wait for what is in progress, STOP_SECONDS at most."""
         self.end()
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS)
+        if self.is_alive():
+            self.join(STOP_SECONDS)
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Watch until the end is requested, or watching fails."""
         try:
-            while not self._stop.is_set():
+            while not self._asked_to_end.is_set():
                 self._watch()
         except Exception as error:  # the system reports refusals as errors of many kinds
-            if not self._stop.is_set():
+            if not self._asked_to_end.is_set():
                 why = f"{type(error).__name__}: {error}"[:120]
                 self._trouble(
                     f"The documents cannot be watched here, and are looked at now and then instead ({why})."
@@ -84,14 +77,14 @@ class DocumentWatch:
             watch_filter=lambda _, path: self._may_be_document(path),
             debounce=GATHER_MS,
             step=step,
-            stop_event=self._stop,
+            stop_event=self._asked_to_end,
             rust_timeout=2 * step,
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
             ignore_permission_denied=True,
         ):
-            if self._stop.is_set():
+            if self._asked_to_end.is_set():
                 return
             if changes or fresh:
                 fresh = False

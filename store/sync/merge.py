@@ -159,7 +159,8 @@ def _end_of_item(lines: Sequence[str], at: int) -> int:
 def _parse_item(lines: Sequence[str]) -> tuple[str, int | None]:
     """Return the text of an item and the fact that it cites, at the end of its last line or of its first."""
     match = _ITEM.fullmatch(lines[0])
-    texts = [(match[1] or "") if match else lines[0], *(_INDENT.sub("", line, count=1) for line in lines[1:])]
+    first = (match[1] or "") if match else lines[0]
+    texts = [first, *(_INDENT.sub("", line, count=1) for line in lines[1:])]
     fact = None
     for at in (-1, 0):
         if fact is None and (cited := _CITED_LINE.fullmatch(texts[at])):
@@ -285,8 +286,10 @@ def git_activity(path: str) -> str:
     """Return what git is in the middle of in the checkout of a file, in words; empty if nothing."""
     root = checkout_root(os.path.dirname(path))
     found = git_folders(root) if root else None
-    busy = (words for name, words in BUSY_FILES.items() if found and os.path.lexists(os.path.join(found[0], name)))
-    return next(busy, "")
+    for name, words in BUSY_FILES.items():
+        if found and os.path.lexists(os.path.join(found[0], name)):
+            return words
+    return ""
 
 
 def read_git_changes(path: str, raw: bytes, before: str, after: int, name: str, digest: LineDigest) -> GitChanges:

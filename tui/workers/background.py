@@ -203,7 +203,7 @@ class DocumentWorker(Worker):
         and where a synced file or its memory changed, as the `screen`'s memory says in a fraction of a millisecond."""
         if not self._watched or self.running:
             return False
-        watched = self._watch is not None and self._watch.working
+        watched = self._watch is not None and self._watch.is_alive()
         seconds = RARE_SCAN_SECONDS if watched else SCAN_SECONDS
         return monotonic() - self._scanned > seconds or bool(screen.sync.list_due())
 

@@ -64,7 +64,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     finally:
         start = time.monotonic()
         watch.stop()
-    assert time.monotonic() - start < 10 and not watch.working and not said
+    assert time.monotonic() - start < 10 and not watch.is_alive() and not said
 
 
 def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(memory: Memory, root: Path, monkeypatch):
@@ -100,7 +100,7 @@ def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkey
     said: list[str] = []
     watch = DocumentWatch(DocumentRoots(str(root)), lambda: None, said.append)
     watch.start()
-    watch._thread.join(5)
-    assert not watch.working
+    watch.join(5)
+    assert not watch.is_alive()
     cause = "(OSError: OS file watch limit reached)"
     assert said == [f"The documents cannot be watched here, and are looked at now and then instead {cause}."]
