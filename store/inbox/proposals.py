@@ -238,6 +238,7 @@ class ProposalAcceptance:
             supersedes=int(old.target) if old else None,
             origin=self._proposal.origin,
             confirmed_at=write.at,
+            tags=Json(list(self._proposal.change.get("tags", ()))),
         )
 
     def _write_fact(self, instead_of: int | None) -> int:

@@ -43,8 +43,9 @@ from store.documents.files import Unreadable, decode_text
 from store.purge.file_eraser import guard_path
 from store.tools import source
 from store.tools.agent_readers import claude_projects_folder
-from store.tools.source import Machine, Troubles, UnreadableDatabase, open_plain_file
-from store.tools.source_import import get_source
+from store.tools.memory_readers import ForeignTool
+from store.tools.source import CannotUse, Machine, Troubles
+from store.tools.source_import import SOURCES_BY_NAME, get_source
 
 if TYPE_CHECKING:
     from apsw import SQLiteValue
@@ -78,11 +79,14 @@ def guarded_tool_title(tool: str) -> str:
     return "your own folders" if tool == OWN_TOOL else get_source(tool).title
 
 
-def list_guarded_files(machine: Machine, extra: Sequence[str] = ()) -> list[GuardedFile]:
-    """List the files that are there now, each once; `extra` are files and folders of the person."""
+def list_guarded_files(
+    machine: Machine, extra: Sequence[str] = (), troubles: Troubles | None = None
+) -> list[GuardedFile]:
+    """List the files that are there now, each once; `extra` are files and folders of the person. What cannot be read
+    or is left out is noted."""
     found: dict[str, GuardedFile] = {}
     for tool, places in _guarded_places(machine, extra):
-        for path in _files_in(places):
+        for path in _files_in(tool, places, [] if troubles is None else troubles):
             found.setdefault(path, GuardedFile(tool, path))
     return list(found.values())
 
@@ -97,6 +101,8 @@ def list_watched_folders(machine: Machine, extra: Sequence[str] = ()) -> list[st
                 for folder, inner, _ in os.walk(os.path.realpath(place)):
                     inner[:] = [name for name in inner if not name.startswith(".")]
                     found.add(folder)
+    # folders with a dot are watched where something lies in them
+    found |= {os.path.dirname(one.path) for one in list_guarded_files(machine, extra)}
     base = os.path.join(claude_projects_folder(machine), "")
     return sorted(
         found | {path for path in (os.path.dirname(base), *source.list_folders(base)) if os.path.isdir(path)}
@@ -107,16 +113,16 @@ def _guarded_places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[st
     """Yield each tool with files, and folders of Markdown, whether they exist or not."""
     for tool in SOURCE_NAMES:
         kept = get_source(tool)
-        yield tool, (kept.guarded or kept.detect)(machine)
+        yield tool, kept.guarded(machine)
     yield OWN_TOOL, [os.path.join(machine.home, path.removeprefix("~/")) for path in extra]
 
 
-def _files_in(places: Sequence[str]) -> Iterator[str]:
-    """Yield the files of these places. What a person chose as a place may be reached through a link, nothing below it
-    is: the path is that of the place behind it."""
+def _files_in(tool: str, places: Sequence[str], troubles: Troubles) -> Iterator[str]:
+    """Yield the files of these places, in folders those that are read of the tool. What a person chose as a place may
+    be reached through a link, nothing below it is: the path is that of the place behind it."""
     for place in places:
         if os.path.isdir(place):
-            yield from source.files_below(os.path.realpath(place), GUARDED_SUFFIX, [])
+            yield from SOURCES_BY_NAME.get(tool, ForeignTool()).files(os.path.realpath(place), troubles)
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 
@@ -131,10 +137,6 @@ def nearest_folder(folder: str) -> str:
 # reading
 
 
-class UnreadableNow(Exception):
-    """A file cannot be read; the message says why, in a few words."""
-
-
 class PresentFile(NamedTuple):
     """A file: its bytes, its mode, and the stamp by which it is known to be the same."""
 
@@ -144,44 +146,27 @@ class PresentFile(NamedTuple):
 
 
 def stamp_guarded_file(file: GuardedFile) -> str:
-    """Return the stamp of a file; empty if there is none. Raise UnreadableNow if it cannot be told."""
-    parts = []
-    for end in source.DATABASE_PARTS if file.is_database else ("",):
-        try:
-            about = os.lstat(file.path + end)
-        except (FileNotFoundError, NotADirectoryError):
-            if not end:
-                return ""
-            continue
-        except OSError as error:
-            raise UnreadableNow((error.strerror or "it cannot be looked at").lower()) from None
-        parts.append(f"{about.st_mtime_ns} {about.st_size} {about.st_ino} {about.st_ctime_ns}")
-    return ", ".join(parts)
+    """Return the stamp of a file; empty if there is none. Raise CannotUse if it cannot be told."""
+    try:
+        found = source.file_stamps(file.path, source.DATABASE_PARTS if file.is_database else ("",))
+    except OSError as error:
+        raise CannotUse((error.strerror or "it cannot be looked at").lower()) from None
+    return ", ".join(found.values()) if "" in found else ""
 
 
 def read_guarded_file(file: GuardedFile) -> PresentFile | None:
-    """Read a file. Return None if there is none. Raise UnreadableNow."""
+    """Read a file. Return None if there is none. Raise CannotUse."""
     before = stamp_guarded_file(file)
     if not before:
         return None
-    troubles: Troubles = []
-    if file.is_database:
-        mode, raw = stat.S_IMODE(os.lstat(file.path).st_mode), _database_image(file.path)
-    else:
-        opened = open_plain_file(file.path, troubles)
-        if opened is None:
-            raise UnreadableNow(troubles[0].why)
-        with opened:
-            about = os.fstat(opened.fileno())
-            largest = source.LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
-            if about.st_size > largest:
-                raise UnreadableNow(f"it is larger than {largest:,} bytes")
-            try:
-                mode, raw = stat.S_IMODE(about.st_mode), opened.read(largest + 1)
-            except OSError as error:
-                raise UnreadableNow((error.strerror or "it cannot be read").lower()) from None
+    troubles, largest = Troubles(), source.LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
+    in_database = file.is_database
+    raw = _database_image(file.path) if in_database else source.read_file_bytes(file.path, troubles, largest)
+    if raw is None:
+        raise CannotUse(troubles[0].why)
+    mode = stat.S_IMODE(os.lstat(file.path).st_mode)
     if stamp_guarded_file(file) != before:
-        raise UnreadableNow("it is being written")
+        raise CannotUse("it is being written")
     return PresentFile(raw, mode, before)
 
 
@@ -198,8 +183,8 @@ def _database_image(path: str) -> bytes:
                 return connection.serialize("main")
             with open(copy, "rb") as file:
                 return file.read()
-        except (UnreadableDatabase, apsw.Error, OSError) as error:
-            raise UnreadableNow(source.describe_read_error(error)) from None
+        except (CannotUse, apsw.Error, OSError) as error:
+            raise CannotUse(source.describe_read_error(error)) from None
 
 
 def open_image(raw: bytes) -> apsw.Connection:

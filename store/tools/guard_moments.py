@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import apsw
 
@@ -28,8 +28,8 @@ from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets
 from store.text.display import format_count, home_path, visible
 from store.tools import guard_database
-from store.tools.guard_database import GuardedFile, KeptVersions, PresentFile, UnreadableNow
-from store.tools.source import DATABASE_PARTS, FoundMemory, Machine, ReadTrouble, Troubles
+from store.tools.guard_database import GuardedFile, KeptVersions, PresentFile
+from store.tools.source import DATABASE_PARTS, CannotUse, FoundMemory, Machine, ReadTrouble, Troubles
 from store.tools.source_import import get_source
 
 # One look at all guarded files: what changed since the last one is kept, and told in moments.
@@ -113,7 +113,7 @@ def look_with_guard(
         known = seen.get(path) or KnownFile(0, file)
         try:
             one = _find_difference(kept, known, since, now)
-        except UnreadableNow as error:
+        except CannotUse as error:
             found.troubles.append(ReadTrouble(path, 0, str(error)))
             continue
         if isinstance(one, FileDifference):
@@ -222,7 +222,7 @@ def settle_restores(kept: KeptVersions, now: int) -> None:
                 try:
                     found = guard_database.read_guarded_file(file)
                     done = kept.is_same_content(after, found.raw if found else None)
-                except UnreadableNow:
+                except CannotUse:
                     # the next look tells what became of it
                     pass
                 if done:
@@ -241,7 +241,7 @@ def note_restored_database(kept: KeptVersions, moment: int, number: int, file: G
     """Note what a database became when a version was copied into it: its header is not the version's own."""
     try:
         found = guard_database.read_guarded_file(file)
-    except UnreadableNow:  # the next look tells it
+    except CannotUse:  # the next look tells it
         return
     if found is not None:
         with kept.connection:
@@ -261,7 +261,6 @@ ADDED, REMOVED, REWRITTEN, PASSING = "added", "removed", "rewritten", "changed a
 TEXT_EDIT = 0
 # in the order of a sentence
 EFFECT_ORDER = (REMOVED, REWRITTEN, ADDED, PASSING)
-_SELECT_MOMENTS = "SELECT id, tool, first_at, last_at, restores FROM moments"
 
 
 class GuardedChange(NamedTuple):
@@ -340,6 +339,11 @@ class GuardMoment(NamedTuple):
         }
 
 
+def new_edit(tool: str, now: int) -> GuardMoment:
+    """Return the moment that a person's own change of a text is to be."""
+    return GuardMoment(TEXT_EDIT, tool, now, now, None, ())
+
+
 def parse_moment_number(text: str) -> int:
     """Parse `M#3`, `M3` or `3`. Raise InvalidInput."""
     number = text.upper().removeprefix("M").removeprefix("#")
@@ -350,49 +354,40 @@ def parse_moment_number(text: str) -> int:
 
 def recent_moments(kept: KeptVersions, limit: int) -> list[GuardMoment]:
     """List moments, the newest first."""
-    rows = kept.query(f"{_SELECT_MOMENTS} WHERE NOT pending ORDER BY last_at DESC, id DESC LIMIT ?", (limit,))
-    return [_read_moment(kept, row) for row in rows]
+    return _read_moments(kept, "NOT pending ORDER BY last_at DESC, id DESC LIMIT ?", limit)
 
 
 def untold_moments(kept: KeptVersions) -> list[GuardMoment]:
     """List the moments that the person was not told of yet, the oldest first."""
-    rows = kept.query(
-        f"{_SELECT_MOMENTS} WHERE NOT pending AND id > ? ORDER BY last_at, id", (kept.get_number("told"),)
-    )
-    return [_read_moment(kept, row) for row in rows]
+    return _read_moments(kept, "NOT pending AND id > ? ORDER BY last_at, id", kept.get_number("told"))
 
 
 def get_moment(kept: KeptVersions, number: int) -> GuardMoment:
     """Return a moment. Raise NotFound."""
-    row = kept.query_one(f"{_SELECT_MOMENTS} WHERE id = ?", (number,))
-    if row is None:
-        raise NotFound(f"There is no moment M#{number}.", "memoranda files versions shows those that are kept.")
-    return _read_moment(kept, row)
+    for moment in _read_moments(kept, "id = ?", number):
+        return moment
+    raise NotFound(f"There is no moment M#{number}.", "memoranda files versions shows those that are kept.")
+
+
+# that was not taken back
+_LAST = (
+    "NOT pending AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = moments.id) ORDER BY id DESC LIMIT 1"
+)
 
 
 def find_last_restore(kept: KeptVersions) -> GuardMoment:
     """Return the last restore that was not taken back. Raise NotFound."""
-    number = kept.query_one(
-        "SELECT id FROM moments m WHERE restores > 0 AND NOT pending"
-        " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id)"
-        " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.id = m.restores AND o.restores IS NOT NULL)"
-        " ORDER BY id DESC LIMIT 1"
+    undo = "EXISTS (SELECT 1 FROM moments o WHERE o.id = moments.restores AND o.restores NOTNULL)"
+    for moment in _read_moments(kept, f"restores > ? AND NOT {undo} AND {_LAST}", TEXT_EDIT):
+        return moment
+    raise NotFound(
+        "Nothing was put back, or all of it was undone.", "memoranda files versions shows what changed."
     )
-    if number is None:
-        raise NotFound(
-            "Nothing was put back, or all of it was undone.", "memoranda files versions shows what changed."
-        )
-    return get_moment(kept, number)
 
 
 def find_last_edit(kept: KeptVersions) -> GuardMoment | None:
     """Return the last change of a text that was not undone; None without one."""
-    number = kept.query_one(
-        "SELECT id FROM moments m WHERE restores = ? AND NOT pending"
-        " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id) ORDER BY id DESC LIMIT 1",
-        (TEXT_EDIT,),
-    )
-    return get_moment(kept, number) if number else None
+    return next(iter(_read_moments(kept, f"restores = ? AND {_LAST}", TEXT_EDIT)), None)
 
 
 def find_changes(moment: GuardMoment, name: str) -> list[GuardedChange]:
@@ -421,20 +416,28 @@ def mark_told(kept: KeptVersions, several: Sequence[GuardMoment]) -> None:
             kept.set_value("told", newest)
 
 
-def _read_moment(kept: KeptVersions, row: tuple[Any, ...]) -> GuardMoment:
-    """Return the moment of a row, with the files that changed in it."""
+def _read_moments(kept: KeptVersions, where: str, value: int) -> list[GuardMoment]:
+    """Return the moments that meet a condition, with the files that changed in them."""
+    rows = kept.query(f"SELECT id, tool, first_at, last_at, restores FROM moments WHERE {where}", (value,))
+    return [
+        GuardMoment(number, tool, first, last, restores, _read_changes(kept, number))
+        for number, tool, first, last, restores in rows
+    ]
+
+
+def _read_changes(kept: KeptVersions, moment: int) -> tuple[GuardedChange, ...]:
+    """Return the files that changed in a moment."""
     found: dict[int, GuardedChange] = {}
     for number, tool, digest, sealed, before, after in kept.query(
         "SELECT f.id, f.tool, f.digest, f.path, c.before, c.after FROM changes c JOIN files f ON f.id = c.file"
         " WHERE c.moment = ? ORDER BY c.id",
-        (row[0],),
+        (moment,),
     ):
         earlier = found.get(number)
         file = earlier.file if earlier else kept.unseal_file(tool, digest, sealed)
         found[number] = GuardedChange(number, file, earlier.before if earlier else before, after)
     changes = sorted(found.values(), key=lambda one: (EFFECT_ORDER.index(one.effect), one.file.path))
-    number, tool, first, last, restores = row
-    return GuardMoment(number, tool, first, last, restores, tuple(changes))
+    return tuple(changes)
 
 
 # What a person sees of a change: lines with their numbers, and no secret.
@@ -636,19 +639,32 @@ _TARGET = re.compile(r"(?P<name>.+):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?")
 RESTORE_QUIET_MS = 2_000
 
 
+class EngramCell(NamedTuple):
+    """One column of one row, what it is `before` and what it is to be `after`."""
+
+    row: int
+    column: str
+    before: str | None
+    after: str | None
+
+
 class FileRestore(NamedTuple):
     """One file of a plan: the version `shown`, which it has now, and `wanted`, what it becomes; None is no file.
-    `again` is whether it changed after the moment that is put back, `difference` what would change."""
+    `again` is whether it changed after the moment that is put back, `difference` what would change. Of a database
+    `cells` may be changed alone."""
 
     change: GuardedChange
     shown: int | None
     wanted: bytes | None
     again: bool
     difference: tuple[DiffLine, ...]
+    cells: tuple[EngramCell, ...] = ()
 
     @property
     def effect(self) -> str:
         """What becomes of the file: removed, put back or rewritten."""
+        if self.cells:
+            return "rewritten"
         return "removed" if self.wanted is None else "put back" if self.shown is None else "rewritten"
 
     def show(self, effect: str = "") -> ShownChange:

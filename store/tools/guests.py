@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
-from pathlib import Path
 from typing import NamedTuple
 
 import apsw
@@ -27,32 +26,16 @@ from store.redaction.redactor import find_secrets, replace_findings
 from store.text.display import home_path, visible
 from store.text.words import fold_text
 from store.tools import guard_database, guard_moments, memory_readers, source
-from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder, memory_metadata
-from store.tools.guard_database import GuardedFile, KeptVersions, UnreadableNow
-from store.tools.guard_moments import (
-    TEXT_EDIT,
-    DiffLine,
-    FileRestore,
-    GuardedChange,
-    GuardMoment,
-    GuardRestorePlan,
-    ShownChange,
-    compare_lines,
-    content_lines,
-    settle_restores,
-    unchanged_error,
-)
-from store.tools.source import Bullet, CopiedDatabase, Machine, ReadTrouble, Troubles
-from store.tools.source_import import get_source
+from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder
+from store.tools.guard_database import GuardedFile, KeptVersions
+from store.tools.guard_moments import EngramCell, FileRestore, GuardRestorePlan
+from store.tools.source import Bullet, FoundDocument, FoundItem, FoundMemory, Machine, Troubles
+from store.tools.source_import import SOURCES_BY_NAME, get_source
 
 # One text in the memory of another tool, and where in its file it is.
 
 SHORT_NAME_DIGITS = 7  # digits of a name that are shown
 FEWEST_NAME_DIGITS = 4  # that find it again
-
-
-class NotEditable(Exception):
-    """A file cannot be read as what it should be, or edited; the message says why, in a few words."""
 
 
 class GuestText(NamedTuple):
@@ -131,30 +114,21 @@ _INDEX_TRIGGER = re.compile(
 )
 
 
-class EngramCell(NamedTuple):
-    """One column of one row, what it is `before` and what it is to be `after`."""
-
-    row: int
-    column: str
-    before: str | None
-    after: str | None
-
-
 def read_engram_texts(path: str, troubles: Troubles) -> list[GuestText]:
     """Return the observations that are not deleted."""
     return name_texts(source.read_database(path, troubles, _engram_texts))
 
 
-def _engram_texts(path: str, database: CopiedDatabase) -> Iterator[GuestText]:
-    """Yield the observations of a database that are not deleted."""
-    for row in database.read_table("observations", f"id type title {TEXT_COLUMN} {DELETED_COLUMN}", "id"):
-        number, text = row["id"], row[TEXT_COLUMN]
-        if isinstance(number, int) and isinstance(text, str) and text.strip() and not row[DELETED_COLUMN]:
-            yield GuestText(ENGRAM_TOOL, path, number, text, str(row["title"] or ""), str(row["type"] or ""))
+def _engram_texts(path: str, database: source.CopiedDatabase) -> Iterator[GuestText]:
+    """Yield the observations of a database that are read of it, each as it stands there."""
+    rows = {row["id"]: row[TEXT_COLUMN] for row in database.read_table("observations", f"id {TEXT_COLUMN}")}
+    for one in memory_readers.Engram().read_observations(path, database, {}):
+        if isinstance(text := rows.get(one.line), str):
+            yield GuestText(ENGRAM_TOOL, path, one.line, text, one.title, one.kind)
 
 
 def write_engram_cells(path: str, cells: tuple[EngramCell, ...]) -> None:
-    """Change these columns, all or none. Raise NotEditable where one is not what it was, the database is locked, or its
+    """Change these columns, all or none. Raise CannotUse where one is not what it was, the database is locked, or its
     tables are unknown: nothing is changed then."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
     try:
@@ -172,21 +146,21 @@ def write_engram_cells(path: str, cells: tuple[EngramCell, ...]) -> None:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     except (apsw.BusyError, apsw.LockedError):
-        raise NotEditable(guard_moments.DATABASE_LOCKED) from None
+        raise source.CannotUse(guard_moments.DATABASE_LOCKED) from None
     except apsw.Error as error:
-        raise NotEditable(source.describe_read_error(error)) from None
+        raise source.CannotUse(source.describe_read_error(error)) from None
 
 
 def _update_cell(connection: apsw.Connection, one: EngramCell) -> None:
-    """Change one column of one row. Raise NotEditable if it is not what it was."""
+    """Change one column of one row. Raise CannotUse if it is not what it was."""
     found = connection.execute(f'SELECT "{one.column}" FROM observations WHERE id = ?', (one.row,)).fetchall()
     if found != [(one.before,)]:
-        raise NotEditable("it was changed meanwhile")
+        raise source.CannotUse("it was changed meanwhile")
     connection.execute(f'UPDATE observations SET "{one.column}" = ? WHERE id = ?', (one.after, one.row))
 
 
 def _require_known_tables(connection: apsw.Connection) -> None:
-    """Raise NotEditable unless the observations are an ordinary table with the known columns, and its triggers do
+    """Raise CannotUse unless the observations are an ordinary table with the known columns, and its triggers do
     nothing but keep its index."""
     kind = connection.execute("SELECT type, sql FROM sqlite_schema WHERE name = 'observations'").fetchall()
     columns = {row[1] for row in connection.execute("PRAGMA table_info(observations)")}
@@ -196,7 +170,7 @@ def _require_known_tables(connection: apsw.Connection) -> None:
     plain = len(kind) == 1 and kind[0][0] == "table" and "VIRTUAL" not in str(kind[0][1]).upper()
     indexing = all(_INDEX_TRIGGER.fullmatch(" ".join(str(sql).split())) for (sql,) in triggers)
     if not (plain and indexing and columns >= ENGRAM_COLUMNS):
-        raise NotEditable("its tables are not those that are known of Engram")
+        raise source.CannotUse("its tables are not those that are known of Engram")
 
 
 def cells_to_undo(before: bytes, after: bytes) -> tuple[EngramCell, ...]:
@@ -218,13 +192,11 @@ def _observation_values(raw: bytes) -> dict[int, tuple[str | None, str | None]]:
         return {row: (text, deleted) for row, text, deleted in rows}
 
 
-OPENCLAW_LISTS = ("MEMORY.md", "USER.md")
 # lines of a text that is compared with its new form line by line
 LONGEST_COMPARED_TEXT = 5_000
 _LINE_BREAK = re.compile(rb"\r\n|\r|\n")
 _BULLET_MARKER = re.compile(r" {0,3}[-*+][ \t]+")
 _FILE_LINK = re.compile(r"\]\((?:\./)?(?P<target>[^()\s]+\.md)\)")
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 
 
 class _FileContent:
@@ -232,21 +204,22 @@ class _FileContent:
 
     def __init__(self, raw: bytes, tool: str = "", path: str = "") -> None:
         self.tool, self.path, self.name = tool, path, os.path.basename(path)
-        if raw[:2] in _UTF16_MARKS:
-            raise NotEditable("it is UTF-16, which only an editor can change here")
+        if raw[:2] in source.UTF16_MARKS:
+            raise source.CannotUse("it is UTF-16, which only an editor can change here")
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise NotEditable("a part of it is not UTF-8") from None
+            raise source.CannotUse("a part of it is not UTF-8") from None
         if "\0" in text:
-            raise NotEditable("it is binary, not text")
+            raise source.CannotUse("it is binary, not text")
         self.raw = raw
         self.starts, self.stops = [3 if raw.startswith(b"\xef\xbb\xbf") else 0], list[int]()
         for found in _LINE_BREAK.finditer(raw):
             self.stops.append(found.start())
             self.starts.append(found.end())
         self.stops.append(len(raw))
-        self.head, self.body, self.above = source.parse_front_matter(_unix_lines(text))
+        self.text = _unix_lines(text)
+        _, self.body, self.above = source.parse_front_matter(self.text)
 
     def line_text(self, number: int) -> str:
         """Return the text of a line, counted from 1."""
@@ -262,48 +235,26 @@ class _FileContent:
 
 
 def read_markdown_texts(tool: str, path: str, raw: bytes) -> list[GuestText]:
-    """Return the texts of a file with these bytes. Raise NotEditable for what is no text in UTF-8."""
-    content = _FileContent(raw, tool, path)
-    if tool == "claude-code":
-        return name_texts(_index_texts(content) if content.name == MEMORY_INDEX else _fact_text(content))
-    if tool == "basic-memory":
-        return name_texts(_note_texts(content))
-    return name_texts(
-        _list_texts(content) if content.name in OPENCLAW_LISTS else _whole_text(content, content.name, "day")
-    )
+    """Return the texts of a file with these bytes, which are what the tool's reader finds in it, and the lines of an
+    index. Raise CannotUse for what is no text in UTF-8."""
+    content, reader = _FileContent(raw, tool, path), SOURCES_BY_NAME[tool]
+    bullets = {one.line: one for one in content.find_bullets()}
+    if tool == "claude-code" and content.name == MEMORY_INDEX:
+        return name_texts(_bullet_text(content, one, MEMORY_INDEX, "index") for one in bullets.values())
+    found = reader.read_text(path, content.text) if isinstance(reader, memory_readers.MarkdownTool) else ()
+    return name_texts(text for one in found for text in _text_of(content, one, bullets))
 
 
-def _fact_text(content: _FileContent) -> Iterator[GuestText]:
-    """Yield the body of a file of Claude Code as a text."""
-    title = source.text_in(content.head, "name") or content.name
-    note = source.text_in(memory_metadata(content.head), "type")
-    yield from _whole_text(content, title, note)
-
-
-def _index_texts(content: _FileContent) -> Iterator[GuestText]:
-    """Yield the bullets of an index."""
-    for bullet in content.find_bullets():
-        yield _bullet_text(content, bullet, MEMORY_INDEX, "index")
-
-
-def _note_texts(content: _FileContent) -> Iterator[GuestText]:
-    """Yield the observations of a note, and its body."""
-    title = source.text_in(content.head, "title") or content.name.removesuffix(".md")
-    for bullet in content.find_bullets():
-        if found := memory_readers.OBSERVATION_BULLET.fullmatch(bullet.text):
-            yield _bullet_text(content, bullet, title, found["category"].lower())
-    if source.prose_paragraphs(content.body):
-        yield from _whole_text(content, title, "note")
-
-
-def _list_texts(content: _FileContent) -> Iterator[GuestText]:
-    """Yield the bullets of a list of OpenClaw, without placeholders."""
-    for bullet in content.find_bullets():
-        if memory_readers.is_placeholder(bullet):
-            continue
-        status = memory_readers.STATUS_MARK.search(bullet.above)
-        note = status["status"] if status and status["status"] != "active" else ""
-        yield _bullet_text(content, bullet, bullet.heading or content.name, note)
+def _text_of(content: _FileContent, one: FoundItem, bullets: dict[int, Bullet]) -> Iterator[GuestText]:
+    """Yield what a reader found as a text: a bullet, or the body of a file."""
+    if isinstance(one, source.FoundTurn) or (isinstance(one, FoundDocument) and not one.kind):
+        return
+    line = content.line_text(one.line) if isinstance(one, FoundMemory) and one.line in bullets else ""
+    # a file may be nothing but a list, which is no bullet
+    if isinstance(one, FoundMemory) and line and not line.startswith(one.text.partition("\n")[0]):
+        yield _bullet_text(content, bullets[one.line], one.title, one.kind)
+    else:
+        yield from _whole_text(content, one.title, one.kind)
 
 
 def _whole_text(content: _FileContent, title: str, note: str) -> Iterator[GuestText]:
@@ -333,9 +284,8 @@ def _bullet_text(content: _FileContent, bullet: Bullet, title: str, note: str) -
         behind = observed["text"][len(said) :]
         if "\n" not in ahead + behind and content.raw[:end].endswith((said.split("\n")[-1] + behind).encode()):
             start, end, text = start + len(ahead.encode()), end - len(behind.encode()), said
-    if bullet.comment and (
-        memory_readers.OBSERVED_DATE.search(bullet.above) or memory_readers.STATUS_MARK.search(bullet.above)
-    ):
+    marks = memory_readers.OBSERVED_DATE, memory_readers.STATUS_MARK
+    if bullet.comment and any(mark.search(bullet.above) for mark in marks):
         # it says when this one was seen, and would be about the next
         first = content.starts[bullet.comment - 1]
     rest = [content.line_text(number) for number in range(bullet.line + 1, bullet.last + 1)]
@@ -412,7 +362,7 @@ def _require_same_reading(raw: bytes, new: bytes, one: GuestText, text: str | No
             [other for other in read_markdown_texts(one.tool, one.path, content) if other.whole == one.whole]
             for content in (raw, new)
         )
-    except NotEditable as error:
+    except source.CannotUse as error:
         raise InvalidInput(f"That would leave a file of which {error}.", "Leave such characters out.") from None
     place = next(at for at, other in enumerate(before) if other.start == one.start)
     wanted = [(other.text, other.title, other.note) for other in before]
@@ -448,20 +398,23 @@ def list_guest_texts(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> Gu
             f"Those of these can: {', '.join(GUEST_TOOLS)}.",
         )
     found = GuestList()
-    files = list_guest_files(machine, tools)
-    for file in files:
+    for file in list_guest_files(machine, tools, found.troubles):
         found.texts += read_guest_texts(file, found.troubles)
-    found.troubles += _symbolic_links(os.path.dirname(file.path) for file in files if not file.is_database)
+    # of what was left out a person may miss a file that is a link
+    left = source.take_left_out(found.troubles)
+    found.troubles += [
+        one._replace(left=None) for one in left if one.why == source.LINK and one.path.endswith(".md")
+    ]
     return found
 
 
-def list_guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> list[GuardedFile]:
+def list_guest_files(machine: Machine, tools: Sequence[str], troubles: Troubles) -> list[GuardedFile]:
     """List the files that hold the texts; all of them are guarded. An index comes after the files it leads to."""
     # with a person's own instructions
     own = os.path.dirname(os.path.realpath(claude_projects_folder(machine)))
     found = [
         file
-        for file in guard_database.list_guarded_files(machine)
+        for file in guard_database.list_guarded_files(machine, (), troubles)
         if file.tool in tools and not (file.tool == "claude-code" and os.path.dirname(file.path) == own)
     ]
 
@@ -481,8 +434,8 @@ def read_guest_texts(file: GuardedFile, troubles: Troubles) -> list[GuestText]:
         return []
     try:
         return read_markdown_texts(file.tool, file.path, raw)
-    except NotEditable as error:
-        troubles.append(ReadTrouble(file.path, 0, str(error)))
+    except source.CannotUse as error:
+        troubles.append(source.ReadTrouble(file.path, 0, str(error)))
         return []
 
 
@@ -508,14 +461,6 @@ def find_guest_text(machine: Machine, name: str) -> GuestText:
         several = ", ".join(one.name[:12] for one in found)
         raise InvalidInput(f"Several names begin with {wanted}.", f"Name one of: {several}")
     return found[0]
-
-
-def _symbolic_links(folders: Iterable[str]) -> Iterator[ReadTrouble]:
-    """Yield the symbolic links beside these files, which are not followed."""
-    for folder in sorted(set(folders)):
-        links = (path for path in Path(folder).glob(f"*{guard_database.GUARDED_SUFFIX}") if path.is_symlink())
-        for path in sorted(map(str, links)):
-            yield ReadTrouble(path, 0, "symbolic links are not followed")
 
 
 # Correct or delete one text of another tool, and take that back: each is first shown, backed up by the guard, and
@@ -587,24 +532,9 @@ GUEST_CONTEXT_LINES = 0
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
-class GuestPlan(NamedTuple):
-    """What a change would do: to whole files, or to `cells` of the one database. `undoes` is the moment that it takes
-    back, 0 for a new change."""
-
-    files: tuple[FileRestore, ...]
-    cells: tuple[EngramCell, ...] = ()
-    undoes: int = 0
-
-    def effect_on(self, one: FileRestore) -> str:
-        """Return what becomes of a file."""
-        return "rewritten" if self.cells else one.effect
-
-    def show_changes(self) -> list[ShownChange]:
-        """Return what would become of each file."""
-        return [one.show(self.effect_on(one)) for one in self.files]
-
-
-def plan_guest_correction(config: Config, machine: Machine, now: int, one: GuestText, text: str) -> GuestPlan:
+def plan_guest_correction(
+    config: Config, machine: Machine, now: int, one: GuestText, text: str
+) -> GuardRestorePlan:
     """Return what gives a text other words; `text` is what a person made of its shown form. Raise InvalidInput,
     Conflict."""
     said = text.replace("\r\n", "\n").strip()
@@ -620,7 +550,7 @@ def plan_guest_correction(config: Config, machine: Machine, now: int, one: Guest
     return _plan_in_files(config, machine, now, one, lambda raw, here: correct_text(raw, here, new))
 
 
-def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestText) -> GuestPlan:
+def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestText) -> GuardRestorePlan:
     """Return what deletes a text: with a file that is it the line of Claude Code's index that leads there; in Engram as
     Engram does, by the time of it. Raise Conflict."""
     if one.tool == ENGRAM_TOOL:
@@ -629,7 +559,7 @@ def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestTe
     return _plan_in_files(config, machine, now, one, remove_text)
 
 
-def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
+def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuardRestorePlan:
     """Plan to undo the last change. Raise NotFound, or Conflict if the file changed again."""
     nothing = NotFound(
         "Nothing was changed here, or all of it was undone.", "memoranda files versions shows what changed."
@@ -637,7 +567,7 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
     if not has_kept_versions():
         raise nothing
     with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
+        guard_moments.settle_restores(kept, now)
         moment = guard_moments.find_last_edit(kept)
         if moment is None:
             raise nothing
@@ -646,27 +576,25 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
             cells = cells_to_undo(kept.version_content(first.before), kept.version_content(first.after))
             if not cells:
                 raise nothing
-            put = FileRestore(first, first.after, None, False, _compare_cells(cells))
-            return GuestPlan((put,), cells, moment.number)
+            put = FileRestore(first, first.after, None, False, _compare_cells(cells), cells)
+            return GuardRestorePlan(moment, (put,))
     plan = guard_moments.plan_guard_restore(config, machine, now, moment.number, context=GUEST_CONTEXT_LINES)
     if again := [one for one in plan.files if one.again]:
         raise Conflict(
             f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
             f"memoranda files restore {moment.name} shows what would be lost, and asks.",
         )
-    return GuestPlan(plan.files, (), moment.number)
+    return plan
 
 
-def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
+def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuardRestorePlan) -> int:
     """Do what a plan says; return the number of the moment that it is. Raise Conflict where something is not as it was
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
-    if plan.cells:
+    if any(one.cells for one in plan.files):
         return _run_cell_plan(config, machine, now, plan)
     if any(one.change.file.is_database for one in plan.files):
         raise InvalidInput("Nothing would be changed.", "A database is changed a column at a time.")
-    tool = plan.files[0].change.file.tool
-    moment = GuardMoment(plan.undoes or TEXT_EDIT, tool, now, now, None, ())
-    return guard_moments.run_guard_restore(config, machine, now, GuardRestorePlan(moment, plan.files))
+    return guard_moments.run_guard_restore(config, machine, now, plan)
 
 
 # files
@@ -674,21 +602,21 @@ def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) 
 
 def _plan_in_files(
     config: Config, machine: Machine, now: int, one: GuestText, changed: Callable[[bytes, GuestText], bytes | None]
-) -> GuestPlan:
+) -> GuardRestorePlan:
     """Plan to change the file of a text, after a backup of what it has now."""
     file = GuardedFile(one.tool, one.path)
     with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
+        guard_moments.settle_restores(kept, now)
         change, raw = _back_up(kept, config, machine, now, file)
         try:
             texts = read_markdown_texts(one.tool, one.path, raw)
-        except NotEditable as error:
-            raise unchanged_error(file, str(error)) from None
+        except source.CannotUse as error:
+            raise guard_moments.unchanged_error(file, str(error)) from None
         wanted = changed(raw, _find_again(texts, file, one))
         files = [_plan_file_change(change, raw, wanted)]
         if wanted is None and one.tool == "claude-code":
             files += _plan_index_removal(kept, config, machine, now, one.path)
-        return GuestPlan(tuple(files))
+        return GuardRestorePlan(guard_moments.new_edit(one.tool, now), tuple(files))
 
 
 def _plan_index_removal(
@@ -697,12 +625,12 @@ def _plan_index_removal(
     """Plan to take the line that leads to a file out of Claude Code's index."""
     folder, _, name = path.rpartition("/")
     index = GuardedFile("claude-code", f"{folder}/{MEMORY_INDEX}")
-    if index not in list_guest_files(machine, (index.tool,)):
+    if index not in list_guest_files(machine, (index.tool,), []):
         return []
     try:
         change, raw = _back_up(kept, config, machine, now, index)
         wanted = remove_index_link(raw, name)
-    except (Conflict, NotEditable):
+    except (Conflict, source.CannotUse):
         # the line stays, and leads nowhere; the scan says so
         return []
     return [_plan_file_change(change, raw, wanted)] if wanted != raw else []
@@ -710,19 +638,19 @@ def _plan_index_removal(
 
 def _back_up(
     kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
-) -> tuple[GuardedChange, bytes]:
+) -> tuple[guard_moments.GuardedChange, bytes]:
     """Keep what a file has now; return it as a change of nothing, with its bytes. Raise Conflict."""
     guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
     try:
         found = guard_database.read_guarded_file(file)
-    except UnreadableNow as error:
-        raise unchanged_error(file, str(error)) from None
+    except source.CannotUse as error:
+        raise guard_moments.unchanged_error(file, str(error)) from None
     if found is None:
-        raise unchanged_error(file, "it is gone")
+        raise guard_moments.unchanged_error(file, "it is gone")
     with kept.connection:
         number = kept.file_number(file.tool, file.path)
         version = kept.keep_present(number, found)
-    return GuardedChange(number, file, version, version), found.raw
+    return guard_moments.GuardedChange(number, file, version, version), found.raw
 
 
 def _find_again(texts: Iterable[GuestText], file: GuardedFile, one: GuestText) -> GuestText:
@@ -730,13 +658,14 @@ def _find_again(texts: Iterable[GuestText], file: GuardedFile, one: GuestText) -
     for other in texts:
         if other.name == one.name:
             return other
-    raise unchanged_error(file, "the text changed since it was shown")
+    raise guard_moments.unchanged_error(file, "the text changed since it was shown")
 
 
-def _plan_file_change(change: GuardedChange, raw: bytes, wanted: bytes | None) -> FileRestore:
+def _plan_file_change(change: guard_moments.GuardedChange, raw: bytes, wanted: bytes | None) -> FileRestore:
     """Return the plan for one file: its version, and what it becomes."""
-    lines = [] if wanted is None else content_lines(change.file, wanted)
-    difference = compare_lines(content_lines(change.file, raw), lines, GUEST_CONTEXT_LINES)
+    lines = [] if wanted is None else guard_moments.content_lines(change.file, wanted)
+    before = guard_moments.content_lines(change.file, raw)
+    difference = guard_moments.compare_lines(before, lines, GUEST_CONTEXT_LINES)
     return FileRestore(change, change.after, wanted, False, tuple(difference))
 
 
@@ -745,42 +674,42 @@ def _plan_file_change(change: GuardedChange, raw: bytes, wanted: bytes | None) -
 
 def _plan_in_database(
     config: Config, machine: Machine, now: int, one: GuestText, cell: EngramCell, new: str
-) -> GuestPlan:
+) -> GuardRestorePlan:
     """Plan to change a column; a backup is taken when it is done, since the database may be at work."""
     file = GuardedFile(one.tool, one.path)
     _find_again(read_guest_texts(file, []), file, one)
     old, lines = (cut_secrets(text).split("\n") if text else [] for text in (one.text, new))
-    difference = tuple(compare_lines(old, lines, GUEST_CONTEXT_LINES))
-    put = FileRestore(GuardedChange(0, file, None, None), None, None, False, difference)
-    return GuestPlan((put,), (cell,))
+    difference = tuple(guard_moments.compare_lines(old, lines, GUEST_CONTEXT_LINES))
+    put = FileRestore(guard_moments.GuardedChange(0, file, None, None), None, None, False, difference, (cell,))
+    return GuardRestorePlan(guard_moments.new_edit(one.tool, now), (put,))
 
 
-def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
+def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[guard_moments.DiffLine, ...]:
     """Return the lines that differ between the cells before and after."""
     found = []
     for one in cells:
         if one.column == TEXT_COLUMN:
             before, after = (cut_secrets(text or "").split("\n") for text in (one.before, one.after))
-            found += compare_lines(before, after, GUEST_CONTEXT_LINES)
+            found += guard_moments.compare_lines(before, after, GUEST_CONTEXT_LINES)
         else:
-            found.append(DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
+            found.append(guard_moments.DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
     return tuple(found)
 
 
-def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
+def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuardRestorePlan) -> int:
     """Change the columns of a database, and record it as a moment; return its number. Raise Conflict."""
     file = plan.files[0].change.file
     with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
+        guard_moments.settle_restores(kept, now)
         guard_moments.require_quiet_file(kept, file.path, now)
         change, _ = _back_up(kept, config, machine, now, file)
         changes = [(change.number, change.before, None)]
-        moment = guard_moments.begin_guard_restore(kept, file.tool, now, plan.undoes or TEXT_EDIT, changes)
+        moment = guard_moments.begin_guard_restore(kept, file.tool, now, plan.moment.number, changes)
         try:
-            write_engram_cells(file.path, plan.cells)
+            write_engram_cells(file.path, plan.files[0].cells)
             guard_moments.note_restored_database(kept, moment, change.number, file)
-        except NotEditable as error:
-            raise unchanged_error(file, str(error)) from None
+        except source.CannotUse as error:
+            raise guard_moments.unchanged_error(file, str(error)) from None
         finally:
             guard_moments.end_guard_restore(kept, moment, now)
         return moment

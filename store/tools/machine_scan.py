@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from rapidfuzz.fuzz import ratio
@@ -16,9 +15,11 @@ from store.base.errors import MemorandaError
 from store.git.process import run_git
 from store.inbox.duplicates import find_pairs_by_words
 from store.ingest.formats import fence_after_line
+from store.projects.checkout import folders_above
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families
 from store.text import similarity
+from store.text.display import shorten
 from store.text.fence import is_order_to_reader
 from store.text.similarity import ParsedSentence
 from store.text.words import count_tokens, normalize_text
@@ -62,7 +63,10 @@ _CODE_SPAN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
     """List the files that agents load when they start in this folder, the most general first."""
-    above = _folders_above(folder)
+    up = list(folders_above(os.path.realpath(folder)))
+    # to the innermost checkout
+    many = next((many for many, one in enumerate(up, 1) if os.path.lexists(os.path.join(one, ".git"))), 1)
+    above, inside = up[::-1], up[many - 1 :: -1]
     config = machine.find_folder("CLAUDE_CONFIG_DIR", ".claude")
     claude = [
         MANAGED_FILES.get(machine.system, MANAGED_FILE_ELSEWHERE),
@@ -75,7 +79,6 @@ def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
         claude.append(os.path.join(place, "CLAUDE.local.md"))
     codex = [machine.find_folder("CODEX_HOME", ".codex")]
     gemini = [os.path.join(machine.home, ".gemini", "GEMINI.md")]
-    inside = above[_checkout_index(above) :]
     codex = [path for place in [*codex, *inside] if (path := _codex_file(place))]
     gemini += [os.path.join(place, "GEMINI.md") for place in inside]
     found = [*_load_layers("claude-code", claude, machine.home), *_load_memory_index(machine, folder)]
@@ -90,7 +93,7 @@ def context_layers(machine: Machine, folder: str) -> list[ContextLayer]:
 def _rule_files(folder: str) -> Iterator[str]:
     """Yield the rules of a folder of Claude Code, without rules that apply to some paths only, which it loads with
     these."""
-    for path in source.files_below(os.path.join(folder, "rules"), ".md", []):
+    for path in source.find_files(os.path.join(folder, "rules"), ".md", []):
         if "paths" not in source.parse_front_matter(source.read_text_file(path, []) or "")[0]:
             yield path
 
@@ -101,18 +104,6 @@ def _codex_file(folder: str) -> str:
     return next(
         (path for path in paths if os.path.isfile(path) and (source.read_text_file(path, []) or "").strip()), ""
     )
-
-
-def _folders_above(folder: str) -> list[str]:
-    """List the folders from the root down to this folder."""
-    place = Path(os.path.realpath(folder))
-    return [str(one) for one in (*reversed(place.parents), place)]
-
-
-def _checkout_index(above: list[str]) -> int:
-    """Return the index of the innermost folder with `.git`; of the last folder, if there is none."""
-    inside = [place for place, folder in enumerate(above) if os.path.lexists(os.path.join(folder, ".git"))]
-    return inside[-1] if inside else len(above) - 1
 
 
 def _load_layers(agent: str, paths: list[str], home: str, imports: bool = True) -> list[ContextLayer]:
@@ -146,9 +137,8 @@ def _load_file(agent: str, path: str, by: str, home: str, seen: set[str], deep: 
 
 def _load_memory_index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
     """Yield the part of Claude Code's index of memories that is loaded."""
-    place = agent_readers.own_memory_folder(machine) or agent_readers.claude_memory_folder(
-        agent_readers.claude_project_folder(machine, folder)
-    )
+    own, project = agent_readers.own_memory_folder(machine), agent_readers.claude_project_folder(machine, folder)
+    place = own or agent_readers.claude_memory_folder(project)
     path = os.path.join(place, agent_readers.MEMORY_INDEX)
     text = source.read_text_file(path, []) if os.path.isfile(path) else None
     if text:
@@ -294,16 +284,9 @@ def _letters_only(text: str) -> str:
 def _pair_finding(kind: str, against: FoundMemory, one: FoundMemory, says: str) -> ScanFinding:
     """Return the finding about a pair of memories."""
     where = f"{against.path}:{against.line}"
-    return ScanFinding(
-        kind, one.path, one.line, f"“{_shorten(one.text)}”: {says} “{_shorten(against.text)}”", where
-    )
-
-
-def _shorten(text: str) -> str:
-    """Return the beginning of a text on one line, without secrets."""
-    # before it is cut: a part of a secret is not recognised
-    plain = " ".join(redact(text).split())
-    return plain if len(plain) <= 90 else plain[:89] + "…"
+    # a secret is cut before the text is: a part of it is not recognised
+    mine, other = (" ".join(redact(text).split()) for text in (one.text, against.text))
+    return ScanFinding(kind, one.path, one.line, f"“{shorten(mine, 90)}”: {says} “{shorten(other, 90)}”", where)
 
 
 # References of memories to files and functions of their project that are there no more.
@@ -451,8 +434,6 @@ def paths_mentioned(text: str) -> Iterator[str]:
             yield one.removeprefix("./")
 
 
-# that keep nothing else, and in files
-CONVERSATION_TOOLS = ("codex", "gemini")
 NOTE_SOURCES = ("obsidian", "markdown")
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30
@@ -479,8 +460,7 @@ def scan_machine(
     for name, places in found.items():
         progress(get_source(name).title, 0, 0)
         unread: Troubles = []
-        spoken_here = name in (*CONVERSATION_TOOLS, "claude-code")
-        files = list_conversation_files(name, places, unread) if spoken_here else []
+        files = list_conversation_files(get_source(name), places, unread)
         spoken += files
         memories += _scan_tool(report, name, places, files, now, search_transcripts, unread)
     there = {(one.path, one.line) for one in memories}
@@ -533,9 +513,9 @@ def _scan_tool(
     documents, said = set[str](), set[str]()
     troubles: Troubles = [*unread]
     told: SecretCounts = {}
-    reads = agent_readers.read_folder_memories if name == "claude-code" else reader.read
-    for place in places if name not in CONVERSATION_TOOLS else ():
-        for one in reads(place, troubles):
+    for place in places:
+        # what was said in files is searched there
+        for one in reader.read_memories(place, troubles) if files else reader.read(place, troubles):
             if isinstance(one, FoundMemory):
                 memories.append(one)
             elif isinstance(one, FoundDocument):
@@ -544,6 +524,7 @@ def _scan_tool(
                 said.add(one.session)
                 if search:
                     count_turn_secrets(one, told)
+    report.left += source.take_left_out(troubles)
     recent_first = sorted(files, key=source.modification_time, reverse=True)
     kept = report.kept.setdefault(name, [])
     kept += [ScanFinding("memory", one.path, max(1, one.line), one.text[:SHOWN_CHARACTERS]) for one in memories]

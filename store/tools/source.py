@@ -1,23 +1,30 @@
 """What a reader finds in the memory of another tool, and what a source is."""
 
 import errno
+import gzip
 import json
 import os
 import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import BinaryIO, NamedTuple, TypeVar
+from io import BytesIO
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import apsw
 
 from store.base.clock import from_ms
+from store.base.location import MEMORANDA_FOLDER
+from store.git.repository import git_folders
 from store.ingest.formats import fence_after_line
-from store.text.display import home_path
+from store.text.display import format_count, home_path
 from store.text.words import remove_between
 
 
@@ -35,7 +42,7 @@ class FoundMemory(NamedTuple):
     It comes from lines `line` to `last` of the file at `path`, counted from 1; in a database or a JSON document `line`
     is the number of the record, and `place` says which in words. `id` is the tool's own, empty where it has none.
     `created` is UTC, empty where unknown or unreadable; `project` a folder, or its name where the tool keeps none.
-    `note` is something to know before it is accepted.
+    `note` is something to know before it is accepted; `title` and `kind` are what it is called there.
     """
 
     text: str
@@ -51,6 +58,8 @@ class FoundMemory(NamedTuple):
     domain: str = "general"
     pinned: bool = False
     note: str = ""
+    title: str = ""
+    kind: str = ""
     decision: FoundDecision | None = None
 
     @property
@@ -75,10 +84,13 @@ class FoundTurn(NamedTuple):
 
 
 class FoundDocument(NamedTuple):
-    """Prose of a file, which is searched where it lies and is no fact."""
+    """Prose of a file, which is searched where it lies and is no fact. It has a `kind` where it is a text of its own
+    that can be edited."""
 
     path: str
     text: str
+    title: str = ""
+    kind: str = ""
 
 
 FoundItem = FoundMemory | FoundTurn | FoundDocument
@@ -86,11 +98,14 @@ Item = TypeVar("Item")
 
 
 class ReadTrouble(NamedTuple):
-    """What could not be read: `line` is 0 for a whole file. Without a path it is what else is to be known."""
+    """What could not be read: `line` is 0 for a whole file. Without a path it is what else is to be known. What was
+    `left` out on purpose is no trouble: the number is at least how many files of the kind that was looked for it
+    holds."""
 
     path: str
     line: int
     why: str
+    left: int | None = None
 
     @property
     def is_denied(self) -> bool:
@@ -128,24 +143,6 @@ class Machine:
         return [os.path.join(self.find_folder(variable, usual), name) for name in names]
 
 
-class MemorySource(NamedTuple):
-    """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
-    the troubles while the rest is still read."""
-
-    name: str
-    title: str
-    detect: Callable[[Machine], list[str]]
-    """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
-    read: Callable[[str, Troubles], Iterator[FoundItem]]
-    """Yield what lies in a file or a folder, one at a time."""
-    conversations: Callable[[str], Iterator[str]] = lambda path: iter(())
-    """Of an agent: yield the folder in which each conversation was held, or the project's name, or nothing where it is
-    this project's by its place; what was said is not read."""
-    guarded: Callable[[Machine], list[str]] | None = None
-    """List the files, and folders of Markdown, whose versions guard keeps, whether they exist or not: where its places
-    are not these."""
-
-
 # Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written.
 
 # bytes of a Markdown file, which is read whole
@@ -153,14 +150,16 @@ LARGEST_TEXT_FILE = 16_000_000
 # bytes of a JSON document, which is read whole
 LARGEST_JSON_DOCUMENT = 512 << 20
 LONGEST_JSON_LINE = 32 << 20  # bytes of a line
-DEEPEST_FOLDER = 32  # folders
-SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "venv"))
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+LINK = "symbolic links are not followed"
 
 
 def note_unreadable(troubles: Troubles, path: str, error: OSError) -> None:
     """Note once that a file or folder cannot be read, and why."""
     link = error.errno in (errno.ELOOP, errno.EMLINK)
-    why = "symbolic links are not followed" if link else (error.strerror or "it cannot be read").lower()
+    why = LINK if link else (error.strerror or "it cannot be read").lower()
     if (trouble := ReadTrouble(path, 0, why)) not in troubles:
         troubles.append(trouble)
 
@@ -207,43 +206,107 @@ def read_file_bytes(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_F
     return found
 
 
+def detect_encoding(raw: bytes) -> str:
+    """Return the encoding that the first bytes of a text tell: UTF-16, with or without a mark of it, or UTF-8."""
+    head = raw[:64]
+    if head[:2] in UTF16_MARKS:
+        return "utf-16"
+    for high, name in ((head[1::2], "utf-16-le"), (head[::2], "utf-16-be")):
+        if high.count(0) * 2 > len(high) and head.count(0) == high.count(0):
+            return name
+    return "utf-8-sig"
+
+
 def read_text_file(path: str, troubles: Troubles, largest: int = LARGEST_TEXT_FILE) -> str | None:
-    """Return a file's text with `\\n` at the ends of lines and without a mark of its encoding. Bytes that are not UTF-8
-    are replaced, and reported."""
+    """Return a file's text with `\\n` at the ends of lines and without a mark of its encoding. Bytes that are no text
+    are replaced, and reported; a file that is binary is a trouble."""
     raw = read_file_bytes(path, troubles, largest)
     if raw is None:
         return None
+    encoding = detect_encoding(raw)
     try:
-        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        text = raw.decode(encoding)
     except UnicodeDecodeError:
-        troubles.append(ReadTrouble(path, 0, "a part of it is not UTF-8"))
-        text = raw.decode("utf-8-sig", "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        troubles.append(ReadTrouble(path, 0, f"a part of it is not {encoding.removesuffix('-sig').upper()}"))
+        text = raw.decode(encoding, "replace")
+    if "\0" in text:
+        troubles.append(ReadTrouble(path, 0, "it is binary, not text"))
+        return None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_file(path: str, troubles: Troubles) -> object:
-    """Return a JSON document. Return None, and note a trouble, if it cannot be read."""
-    raw = read_file_bytes(path, troubles, LARGEST_JSON_DOCUMENT)
-    if raw is None:
+    """Return a JSON document, or a list of several that stand one behind the other. Of a damaged one what is whole is
+    returned, and the rest is a trouble; None if nothing is."""
+    text = read_text_file(path, troubles, LARGEST_JSON_DOCUMENT)
+    if text is None:
         return None
-    try:
-        value: object = json.loads(raw.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
+    values, lost = parse_json(text)
+    if not values:
         troubles.append(ReadTrouble(path, 0, "it is not JSON"))
         return None
-    return value
+    if lost:
+        says = f"it is cut short or damaged: {lost:,} of its {len(text):,} characters cannot be read"
+        troubles.append(ReadTrouble(path, 0, says))
+    return values if values[1:] else values[0]
 
 
-def read_json_lines(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (number, object) of the lines of a file, one at a time in memory. The last line, if it has no end and is no
-    JSON, is still being written and is no trouble."""
+_JSON_DECODER = json.JSONDecoder()
+_JSON_SPACE = re.compile(r"[\s,\ufeff]*")
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+
+
+def parse_json(text: str, parts: bool = True) -> tuple[list[Any], int]:
+    """Return the JSON values of a text, which may stand one behind the other, and how many characters at its end are
+    none. With `parts` what is whole of a value that is cut short is returned too."""
+    values, place, space = list[Any](), 0, _JSON_SPACE.match(text)
+    while space and (place := space.end()) < len(text):
+        try:
+            value, place = _JSON_DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            part, end = _whole_json(text, place, getattr(error, "pos", place)) if parts else (None, place)
+            return [*values, *([part] if part else ())], len(text) - end
+        values.append(value)
+        space = _JSON_SPACE.match(text, place)
+    return values, 0
+
+
+def _whole_json(text: str, start: int, end: int) -> tuple[Any, int]:
+    """Return what is whole of a value that is damaged at `end`, and where that ends: a record of a list is whole or
+    left out."""
+    inside, whole, cut = "", "", start
+    for found in _JSON_TOKEN.finditer(text, start, end):
+        mark = found[0]
+        if mark in "[{":
+            inside += mark
+        elif mark in "]}":
+            inside = inside[:-1]
+        elif mark == "," and (inside == "{" or (inside.count("[") == 1 and inside[-1] == "[")):
+            whole, cut = inside, found.start()
+    closing = whole[::-1].translate({91: "]", 123: "}"})
+    try:
+        return (json.loads(f"{text[start:cut]}{closing}") if whole else None), cut
+    except (ValueError, RecursionError):
+        return None, start
+
+
+def read_json_lines(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (number, object) of the lines of a file, one at a time in memory; of a list, a document or UTF-16 each
+    object has the number of its place. The last line, if it has no end and is no JSON, is still being written and is no
+    trouble beside others."""
     file = open_plain_file(path, troubles, 1 << 18)
     if file is None:
         return
     with file:
-        number = 0
+        number = read = 0
         while line := file.readline(LONGEST_JSON_LINE):
             number += 1
+            alone = path.endswith(".json") or line.strip() == b"{" or line.lstrip(b"\xef\xbb\xbf \t")[:1] == b"["
+            if number == 1 and (alone or detect_encoding(line) != "utf-8-sig"):
+                value = read_json_file(path, troubles)
+                several = value if isinstance(value, list) else [value]
+                yield from ((at, one) for at, one in enumerate(several, 1) if isinstance(one, dict))
+                return
             whole = line.endswith(b"\n")
             if len(line) == LONGEST_JSON_LINE and not whole:
                 more = line
@@ -251,55 +314,140 @@ def read_json_lines(path: str, troubles: Troubles) -> Iterator[tuple[int, dict[s
                     more = file.readline(LONGEST_JSON_LINE)
                 troubles.append(ReadTrouble(path, number, "it is too long"))
                 continue
-            if not line.strip():
-                continue
-            try:
-                value = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                if whole:
-                    troubles.append(ReadTrouble(path, number, "it is not JSON"))
-                continue
-            if isinstance(value, dict):
-                yield number, value
-            else:
+            values, lost = parse_json(line.decode("utf-8", "replace"), parts=False)
+            found = [one for one in values if isinstance(one, dict)]
+            if lost and (whole or values or not read):
+                says = "a part of it is not JSON" if values else "it is not JSON"
+                troubles.append(ReadTrouble(path, number, says))
+            elif len(found) < len(values):
                 troubles.append(ReadTrouble(path, number, "it is not an object"))
+            read += len(found)
+            yield from ((number, one) for one in found)
 
 
-def list_source_files(
-    path: str, suffix: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
-) -> Iterable[str]:
-    """List a file, whatever its name, or the `files_below` a folder."""
-    return [path] if os.path.isfile(path) else files_below(path, suffix, troubles, skipped)
+# Find the files of a folder: dot folders too, bounded, and through no link. What is left out is said, with the reason
+# and at least how many such files it holds.
+
+# entries that are looked at, and folders deep
+MOST_ENTRIES = 200_000
+DEEPEST_FOLDER = 32
+# entries that are counted in a folder that is left out
+COUNTED_ENTRIES = 2_000
+CACHE, VERSIONS, PACKAGES = "a cache", "version control", "packages or builds"
+OTHER_DATA = "another program's own data"
+_NAMES = {
+    VERSIONS: ".git .hg .svn .jj .sl .bzr .pijul _darcs CVS",
+    PACKAGES: "node_modules bower_components site-packages .venv venv .tox .nox .eggs .gradle .m2 .cargo .rustup .npm"
+    " .nvm .pnpm-store .yarn .bundle .gem .rbenv .pyenv .asdf .sdkman .next .nuxt .svelte-kit .turbo .terraform .bun"
+    " .deno .dart_tool .direnv .devenv .stack-work .ivy2 .sbt .nuget .pub-cache",
+    CACHE: "__pycache__ .cache .mypy_cache .pytest_cache .ruff_cache .parcel-cache .ipynb_checkpoints .sass-cache"
+    " .hypothesis",
+    "keys or passwords": ".ssh .gnupg .aws .azure .kube .docker .password-store .pki .secrets",
+    "the bin": ".Trash .Trashes .Trash-1000 .trash",
+    OTHER_DATA: ".mozilla .thunderbird .wine .steam .vscode-server .cursor-server .dbus .Spotlight-V100 .fseventsd",
+    "a memory of Memoranda": MEMORANDA_FOLDER,
+}
+# whatever the folder is called
+_MARKS = {"CACHEDIR.TAG": CACHE, "pyvenv.cfg": PACKAGES}
+_BARE_REPOSITORY = ("HEAD", "objects", "refs")
+_EDITORS = (".vscode", ".cursor", ".windsurf")
 
 
-def read_text_files(
-    path: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
-) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of a file, or of each file of Markdown below a folder, that can be read."""
-    for file in list_source_files(path, ".md", troubles, skipped):
-        if (text := read_text_file(file, troubles)) is not None:
-            yield file, text
+def find_files(path: str, suffix: str, troubles: Troubles) -> Iterator[str]:
+    """Yield a file, whatever its name, or the files below a folder whose name ends so, in order. What cannot be read
+    and what is left out is noted; a folder that is not there is neither."""
+    if os.path.isfile(path):
+        yield path
+        return
+    waiting, looked, projects, ending = [(path, 0)], 0, set[str](), suffix.lower()
+    _is_copy_of_project(path, projects)
+    while waiting:
+        place, depth = waiting.pop()
+        if looked > MOST_ENTRIES:
+            troubles.append(ReadTrouble(place, 0, f"more than {MOST_ENTRIES:,} entries come before it", 0))
+            continue
+        inner = []
+        try:
+            with os.scandir(place) as entries:
+                several = sorted(islice(entries, MOST_ENTRIES - looked + 1), key=attrgetter("name"))
+            looked += len(several)
+            for one in several:
+                wanted = one.name.lower().endswith(ending)
+                if one.is_symlink():
+                    if wanted or one.is_dir():
+                        troubles.append(ReadTrouble(one.path, 0, LINK, 0))
+                elif not one.is_dir(follow_symlinks=False):
+                    if wanted and one.name.startswith("."):
+                        troubles.append(ReadTrouble(one.path, 0, "a hidden file", 1))
+                    elif wanted:
+                        yield one.path
+                elif why := _reason_to_leave_out(one, depth + 1, projects):
+                    troubles.append(ReadTrouble(one.path, 0, why, _count_files(one.path, ending)))
+                else:
+                    inner.append((one.path, depth + 1))
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):
+                note_unreadable(troubles, place, error)
+        if looked > MOST_ENTRIES:
+            troubles.append(ReadTrouble(place, 0, f"a part of it: more than {MOST_ENTRIES:,} entries", 0))
+        waiting += reversed(inner)
 
 
-def files_below(
-    folder: str, suffix: str, troubles: Troubles, skipped: frozenset[str] = SKIPPED_FOLDERS
-) -> Iterator[str]:
-    """Yield the plain files of a folder and those below whose name ends so, in order; nothing hidden, no links. A
-    folder that cannot be read is a trouble; one that is not there is none."""
+def _reason_to_leave_out(one: os.DirEntry[str], depth: int, projects: set[str]) -> str:
+    """Return why a folder is left out; empty if it is not."""
+    if depth > DEEPEST_FOLDER:
+        return f"more than {DEEPEST_FOLDER} folders deep"
+    if why := next((why for why, names in _NAMES.items() if one.name in names.split()), ""):
+        return why
+    if one.name == "extensions" and os.path.basename(os.path.dirname(one.path)).startswith(_EDITORS):
+        return PACKAGES
+    for name, why in _MARKS.items():
+        if os.path.lexists(os.path.join(one.path, name)):
+            return why
+    if all(os.path.exists(os.path.join(one.path, name)) for name in _BARE_REPOSITORY):
+        return VERSIONS
+    return "a worktree of the same project" if _is_copy_of_project(one.path, projects) else ""
 
-    def unread(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            note_unreadable(troubles, error.filename, error)
 
-    for place, folders, names in os.walk(folder, onerror=unread):
-        deep = place.count(os.sep) - folder.count(os.sep)
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in skipped and deep < DEEPEST_FOLDER
-        )
-        for name in sorted(names):
-            path = os.path.join(place, name)
-            if name.endswith(suffix) and not name.startswith(".") and not os.path.islink(path):
-                yield path
+def _is_copy_of_project(folder: str, projects: set[str]) -> bool:
+    """Tell whether a folder is a worktree of a project that was looked at, and note its project as one."""
+    found = git_folders(folder) if os.path.lexists(os.path.join(folder, ".git")) else None
+    if found is None:
+        return False
+    own, shared = map(os.path.realpath, found)
+    seen = own != shared and shared in projects
+    projects.add(shared)
+    return seen
+
+
+def _count_files(folder: str, ending: str) -> int:
+    """Return at least how many files below a folder have a name that ends so."""
+    found = looked = 0
+    for _, folders, names in os.walk(folder):
+        found += sum(name.lower().endswith(ending) for name in names)
+        looked += len(names) + len(folders)
+        if looked > COUNTED_ENTRIES:
+            break
+    return found
+
+
+def take_left_out(troubles: Troubles) -> Troubles:
+    """Take what was left out out of a list of troubles, and return it."""
+    left = list(dict.fromkeys(one for one in troubles if one.left is not None))
+    troubles[:] = [one for one in troubles if one.left is None]
+    return left
+
+
+def left_out_lines(left: Sequence[ReadTrouble]) -> list[str]:
+    """Return what was left out, a line for each reason."""
+    lines = []
+    for why, group in groupby(sorted(left, key=attrgetter("why", "path")), attrgetter("why")):
+        several = list(group)
+        files = sum(one.left or 0 for one in several)
+        more = f" and {len(several) - 1:,} more" if several[1:] else ""
+        many = f", at least {format_count(files, 'file')}" if files else ""
+        lines.append(f"Left out, {why}: {home_path(several[0].path)}{more}{many}")
+    return lines
 
 
 def list_folders(start: str, links: bool = False, shut: Sequence[str] = ()) -> list[str]:
@@ -407,8 +555,11 @@ COPY_TRIES = 3
 LARGEST_COPIED_DATABASE = 8 << 30  # bytes
 
 
-class UnreadableDatabase(Exception):
-    """A database cannot be read; the message says why, in a few words."""
+DAMAGED = "it is damaged, and was read as far as it goes"
+
+
+class CannotUse(Exception):
+    """A file cannot be read now, or as what it should be, or edited; the message says why, in a few words."""
 
 
 class CopiedDatabase:
@@ -417,6 +568,8 @@ class CopiedDatabase:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.asked: set[str] = set()
+        # table → rows that were read of it
+        self.damaged: dict[str, int] = {}
         self.tables = {
             name
             for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -425,18 +578,24 @@ class CopiedDatabase:
 
     def read_table(self, table: str, columns: str, order: str = "rowid") -> Iterator[dict[str, object]]:
         """Yield the rows of a table, with its rowid as `rowid`; nothing if there is no such table. `order` names one of
-        the columns."""
+        the columns. A damaged table is read from both its ends, each as far as it goes."""
         self.asked.add(table)
         if table not in self.tables:
             return
         here = {row[1] for row in self._connection.execute(f"PRAGMA table_info({_quote_identifier(table)})")}
         wanted = columns.split()
         named = ", ".join(_quote_identifier(name) if name in here else "NULL" for name in wanted)
-        by = _quote_identifier(order) if order in here else "rowid"
-        for row in self._connection.execute(
-            f"SELECT rowid, {named} FROM {_quote_identifier(table)} ORDER BY {by}, rowid"
-        ):
-            yield dict(zip(("rowid", *wanted), row, strict=True))
+        by, read = _quote_identifier(order) if order in here else "rowid", set[object]()
+        query = f"SELECT rowid, {named} FROM {_quote_identifier(table)}"
+        for way in (f"{by}, rowid", "rowid", "rowid DESC"):
+            try:
+                for row in self._connection.execute(f"{query} ORDER BY {way}"):
+                    if row[0] not in read:
+                        read.add(row[0])
+                        yield dict(zip(("rowid", *wanted), row, strict=True))
+                return
+            except apsw.CorruptError:
+                self.damaged[table] = len(read)
 
 
 def _quote_identifier(name: str) -> str:
@@ -451,17 +610,38 @@ def read_database(
     trouble."""
     with tempfile.TemporaryDirectory(prefix=COPY_FOLDER_PREFIX, ignore_cleanup_errors=True) as folder:
         try:
-            with closing(apsw.Connection(copy_database(path, folder))) as connection:
+            copy = copy_database(path, folder)
+            missing = _mend_size(copy)
+            with closing(apsw.Connection(copy)) as connection:
                 connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
                 connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
                 connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
                 connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
                 database = CopiedDatabase(connection)
                 yield from read(path, database)
-            if not database.asked & database.tables:
+            if database.damaged or missing:
+                rows = [f"{number:,} rows of {table}" for table, number in database.damaged.items()]
+                says = "; ".join(filter(None, (DAMAGED, ", ".join(rows), missing)))
+                troubles.append(ReadTrouble(path, 0, says))
+            elif not database.asked & database.tables:
                 troubles.append(ReadTrouble(path, 0, "it has none of the tables that are known of this tool"))
-        except (UnreadableDatabase, apsw.Error, OSError) as error:
+        except (CannotUse, apsw.Error, OSError) as error:
             troubles.append(ReadTrouble(path, 0, describe_read_error(error)))
+
+
+def _mend_size(copy: str) -> str:
+    """Let the copy of a database that was cut short say how long it is: SQLite reads nothing of it otherwise. Return
+    what is missing; empty if nothing is."""
+    with open(copy, "r+b") as file:
+        head = file.read(32)
+        # the largest size does not fit into the two bytes, and is 1 there
+        size = {0: 1, 1: 65_536}.get(size := int.from_bytes(head[16:18]), size)
+        pages, there = int.from_bytes(head[28:32]), os.path.getsize(copy) // size
+        if not head.startswith(b"SQLite format 3") or pages <= there or os.path.exists(f"{copy}-wal"):
+            return ""
+        file.seek(28)
+        file.write(there.to_bytes(4))
+        return f"{pages - there:,} of its {pages:,} pages are missing"
 
 
 def describe_read_error(error: Exception) -> str:
@@ -469,24 +649,43 @@ def describe_read_error(error: Exception) -> str:
     if isinstance(error, apsw.NotADBError):
         return "it is not an SQLite database"
     if isinstance(error, apsw.CorruptError):
-        return "it is damaged, and was read as far as it goes"
-    if isinstance(error, UnreadableDatabase):
+        return DAMAGED
+    if isinstance(error, CannotUse):
         return str(error)
     if isinstance(error, OSError):
         return (error.strerror or "it cannot be read").lower()
     return "SQLite cannot read it"
 
 
+@contextmanager
+def unpack_file(path: str, troubles: Troubles) -> Iterator[str]:
+    """Unpack a file into a copy for as long as it is read; yield the path of that. What is damaged is unpacked as far
+    as it goes."""
+    with tempfile.TemporaryDirectory(prefix=COPY_FOLDER_PREFIX, ignore_cleanup_errors=True) as folder:
+        copy = os.path.join(folder, os.path.basename(path).removesuffix(".gz"))
+        packed = open_plain_file(path, troubles)
+        with open(copy, "wb") as file, packed or nullcontext():
+            try:
+                parts = gzip.GzipFile(fileobj=packed or BytesIO())
+                while part := parts.read1(1 << 16):
+                    file.write(part)
+                    if file.tell() > LARGEST_COPIED_DATABASE:
+                        raise OSError("it is too long")
+            except (OSError, EOFError, zlib.error):
+                troubles.append(ReadTrouble(path, 0, DAMAGED if file.tell() else "it cannot be unpacked"))
+        yield copy
+
+
 def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE) -> str:
     """Copy a database and its log as they were at one moment. Return the path of the copy. Raise
-    UnreadableDatabase or OSError."""
+    CannotUse or OSError."""
     if not os.path.isfile(path):
-        raise UnreadableDatabase("it is not a plain file")
-    copy = os.path.join(folder, "copy.db")
+        raise CannotUse("it is not a plain file")
+    path, copy = os.path.realpath(path), os.path.join(folder, "copy.db")
     for _ in range(COPY_TRIES):
-        before = _file_stamps(path)
-        if sum(size for _, size in before.values()) > largest:
-            raise UnreadableDatabase(f"it is larger than {largest >> 20:,} MB")
+        before = file_stamps(path)
+        if sum(os.path.getsize(path + part) for part in before) > largest:
+            raise CannotUse(f"it is larger than {largest >> 20:,} MB")
         for part in DATABASE_PARTS:
             if os.path.lexists(copy + part):
                 os.unlink(copy + part)
@@ -496,22 +695,20 @@ def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE
                     open(copy + part, "xb") as target,
                 ):
                     if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
-                        raise UnreadableDatabase("a part of it is not a plain file")
+                        raise CannotUse("a part of it is not a plain file")
                     shutil.copyfileobj(source, target, 1 << 20)
-        if _file_stamps(path) == before:
+        if file_stamps(path) == before:
             return copy
-    raise UnreadableDatabase("another program is writing it right now")
+    raise CannotUse("another program is writing it right now")
 
 
-def _file_stamps(path: str) -> dict[str, tuple[int, int]]:
-    """Return the time and the size of each file of a database."""
+def file_stamps(path: str, parts: Sequence[str] = DATABASE_PARTS) -> dict[str, str]:
+    """Return by what each part of a file that is there is known to be the same. Raise OSError."""
     found = {}
-    for part in DATABASE_PARTS:
-        try:
-            about = os.stat(path + part)
-        except OSError:
-            continue
-        found[part] = (about.st_mtime_ns, about.st_size)
+    for part in parts:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            about = os.lstat(path + part)
+            found[part] = f"{about.st_mtime_ns} {about.st_size} {about.st_ino} {about.st_ctime_ns}"
     return found
 
 
@@ -539,6 +736,18 @@ class Bullet(NamedTuple):
     above: str
     comment: int = 0
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What it stands under, as a tag."""
+        return (self.heading,) if self.heading else ()
+
+
+def bullet_memory(
+    one: Bullet, path: str, created: str, tags: tuple[str, ...], text: str = "", **more: Any
+) -> FoundMemory:
+    """Return the memory that a bullet of the file at a path is, with its text or a part of that."""
+    return FoundMemory(text or one.text, path, one.line, one.last, created=created, tags=tags, **more)
+
 
 def parse_front_matter(text: str) -> tuple[dict[str, object], str, int]:
     """Return the front matter, the rest of the text, and how many lines the front matter takes. Front matter that
@@ -563,10 +772,10 @@ def _parse_yaml(head: str) -> dict[str, object]:
     return {str(key): one for key, one in value.items()} if isinstance(value, dict) else {}
 
 
-def parse_tag_list(value: object) -> tuple[str, ...]:
-    """Parse the tags of front matter: a list, or a text with commas."""
+def parse_tag_list(value: object, mark: str = "#") -> tuple[str, ...]:
+    """Parse the tags of front matter: a list, or a text with commas, each perhaps with a mark before it."""
     parts = value if isinstance(value, list) else str(value or "").split(",")
-    found = (str(one).strip().removeprefix("#") for one in parts if isinstance(one, str))
+    found = (str(one).strip().removeprefix(mark) for one in parts if isinstance(one, str))
     return tuple(one for one in dict.fromkeys(found) if one)
 
 

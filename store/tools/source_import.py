@@ -23,15 +23,24 @@ from store.records.facts import MAX_FACT_CHARACTERS, text_hash
 from store.records.table import require_one_of
 from store.text.display import agree_verb, format_count, shorten, visible
 from store.text.fence import is_suspicious
-from store.tools.agent_readers import AGENT_SOURCES, read_claude_memories
-from store.tools.memory_readers import MEMORY_SOURCES
-from store.tools.source import FoundDocument, FoundItem, FoundMemory, FoundTurn, Machine, MemorySource, Troubles
+from store.tools.agent_readers import AGENT_SOURCES
+from store.tools.memory_readers import MEMORY_SOURCES, ForeignTool
+from store.tools.source import (
+    FoundDocument,
+    FoundItem,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    Troubles,
+    left_out_lines,
+    take_left_out,
+)
 from store.upkeep.optional import ForeignMemories, ToolCount
 
-SOURCES_BY_NAME = {source.name: source for source in (*AGENT_SOURCES, *MEMORY_SOURCES)}
+SOURCES_BY_NAME: dict[str, ForeignTool] = {one.name: one for one in (*AGENT_SOURCES, *MEMORY_SOURCES)}
 
 
-def get_source(name: str) -> MemorySource:
+def get_source(name: str) -> ForeignTool:
     """Return the source of a tool by its name. Raise InvalidInput."""
     require_one_of("source", name, SOURCE_NAMES)
     return SOURCES_BY_NAME[name]
@@ -96,12 +105,13 @@ class SourceImportReport:
 
 @dataclass(slots=True)
 class SourcePreview:
-    """What a source holds for this memory. `fresh` would come; `known` came before or is a fact already, `purged` was
-    erased here, `elsewhere` is of another project, `long` is too long for a fact. Of those that would come `flagged`
-    reads like instructions to an agent, and `secret` holds a secret, which is cut. `documents` are files with prose,
-    which stay where they are."""
+    """What a source holds for this memory, of which `read` records were read. `fresh` would come; `known` came before
+    or is a fact already, `purged` was erased here, `elsewhere` is of another project, `long` is too long for a fact.
+    Of those that would come `flagged` reads like instructions to an agent, and `secret` holds a secret, which is cut.
+    `documents` are files with prose, which stay where they are; `left` is what was not looked at."""
 
     fresh: list[FoundMemory] = field(default_factory=list)
+    read: int = 0
     known: int = 0
     purged: int = 0
     elsewhere: int = 0
@@ -113,10 +123,23 @@ class SourcePreview:
     documents: list[str] = field(default_factory=list)
     domains: Counter[str] = field(default_factory=Counter)
     troubles: Troubles = field(default_factory=list)
+    left: Troubles = field(default_factory=list)
 
     @property
     def decisions(self) -> int:
         return sum(one.decision is not None for one in self.fresh)
+
+    @property
+    def amount(self) -> str:
+        """How much would come."""
+        numbers = ((len(self.fresh) - self.decisions, "fact"), (self.decisions, "decision"), (self.turns, "turn"))
+        *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
+        return f"{', '.join(parts)} and {last}" if parts else last
+
+    def say_nothing(self, title: str) -> str:
+        """Return that nothing would come of a source with this title."""
+        unread = self.troubles and not self.read
+        return f"Nothing of {title} could be read; nothing was changed." if unread else NOTHING_NEW.format(title)
 
     def describe(self, limit: int) -> list[str]:
         """Return the first memories, what is left out and why, what could not be read."""
@@ -125,7 +148,8 @@ class SourcePreview:
             kind = "decision" if one.decision else "fact"
             name = os.path.basename(one.path)
             place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
-            lines.append(f"+ {kind:<9} {shorten(clean_text(one.text))}  {visible(place)}")
+            chosen = f" → {shorten(clean_text(one.decision.chosen))}" if one.decision else ""
+            lines.append(f"+ {kind:<9} {shorten(clean_text(one.text))}{chosen}  {visible(place)}")
         if len(self.fresh) > limit:
             lines.append(f"… and {len(self.fresh) - limit:,} more; --limit shows them")
         counts = (
@@ -151,7 +175,7 @@ class SourcePreview:
             lines.append(
                 "Look at the permissions of what is named, and of the folders above it, then import again."
             )
-        return lines
+        return [*lines, *left_out_lines(self.left)]
 
 
 def this_machine(project: str = "") -> Machine:
@@ -172,7 +196,7 @@ def count_conversations(memory: Memory, most: int) -> list[ToolCount]:
         return []
     where, found = this_machine(project), []
     for source in AGENT_SOURCES:
-        folders = (folder for place in source.detect(where) for folder in source.conversations(place))
+        folders = (folder for place in source.detect(where) for folder in source.conversation_folders(place))
         if number := sum(1 for _ in islice((one for one in folders if is_in_project(one, project)), most)):
             found.append(ToolCount(source.name, source.title, number, number >= most))
     return found
@@ -183,23 +207,12 @@ def count_memories(memory: Memory, most: int) -> list[ToolCount]:
     said, `import` does."""
     found = []
     for name in find_sources(memory):
-        read = 0
-
-        def progress(done: int) -> None:
-            nonlocal read
-            read = done
-            if done >= most:
-                raise ImportStopped
-
         try:
-            number = len(SourceImport(memory, name, only=MEMORY_PART).read_preview(progress).fresh)
-        except ImportStopped:
-            found.append(ToolCount(name, get_source(name).title, read, True))
-            continue
+            seen = SourceImport(memory, name, only=MEMORY_PART).read_preview(most=most)
         except MemorandaError:
             continue
-        if number:
-            found.append(ToolCount(name, get_source(name).title, number, False))
+        if number := seen.read if seen.read >= most else len(seen.fresh):
+            found.append(ToolCount(name, get_source(name).title, number, seen.read >= most))
     return found
 
 
@@ -217,15 +230,17 @@ def read_conversations(memory: Memory, agents: Sequence[str], cancelled: Callabl
 
 class SourceImport:
     """One import of one tool's memory: `path` names where it is, else it is looked for where it lies by default, and
-    what belongs to other projects is left out unless `every`; `only` one of SOURCE_PARTS. Raise InvalidInput or
-    NotFound."""
+    what belongs to other projects is left out unless `every`; `only` one of SOURCE_PARTS. `project` is another one that
+    is taken: a folder, which need not be there any more, or its name. Raise InvalidInput or NotFound."""
 
-    def __init__(self, memory: Memory, name: str, path: str = "", every: bool = False, only: str = "") -> None:
+    def __init__(
+        self, memory: Memory, name: str, path: str = "", every: bool = False, only: str = "", project: str = ""
+    ) -> None:
         self.memory = memory
         self.only = only
         self.reader = get_source(name)
         self.name = name
-        self.project = "" if path or every else memory.location.project or ""
+        self.project = project or ("" if path or every else memory.location.project or "")
         if path and not os.path.lexists(path):
             raise NotFound(f"There is no {path}.", "Look at its name, or leave it out.")
         self.places = [path] if path else self.reader.detect(this_machine(self.project))
@@ -233,9 +248,10 @@ class SourceImport:
             others = bool(self.project and self.reader.detect(this_machine()))
             where = "for this project" if others else "here"
             all_too = "; --all brings those of all projects" if others else ""
+            before = " --project FOLDER brings those of the folder that it was before." if others else ""
             raise NotFound(
                 f"Nothing of {self.reader.title} was found {where}.",
-                f"Name the place: import {name} PATH{all_too}.",
+                f"Name the place: import {name} PATH{all_too}.{before}",
             )
         self.preview = SourcePreview()
 
@@ -243,13 +259,17 @@ class SourceImport:
     def origin(self) -> str:
         return f"import:{self.name}"
 
-    def read_preview(self, progress: Callable[[int], None] = lambda done: None) -> SourcePreview:
-        """Read the source, and sort what it holds; write nothing. `progress` is called with the records read."""
+    def read_preview(
+        self, progress: Callable[[int], None] = lambda done: None, most: int | None = None
+    ) -> SourcePreview:
+        """Read the source, at most so many records of it, and sort what it holds; write nothing. `progress` is called
+        with the records read."""
         found, known, gone = SourcePreview(), self._known_hashes(), make_tombstone_test(self.memory.database)
         documents = set[str]()
-        for done, one in enumerate(self._read_places(found.troubles), 1):
-            if done % PROGRESS_EVERY == 0:
-                progress(done)
+        for one in islice(self._read_places(found.troubles), most):
+            found.read += 1
+            if found.read % PROGRESS_EVERY == 0:
+                progress(found.read)
             if isinstance(one, FoundDocument):
                 documents.add(one.path)
             elif isinstance(one, FoundTurn):
@@ -270,7 +290,7 @@ class SourceImport:
                 found.domains[one.domain] += 1
                 found.flagged += is_suspicious(one.text)
                 found.secret += any(clean_text(part) != part for part in one.texts)
-        found.documents = sorted(documents)
+        found.documents, found.left = sorted(documents), take_left_out(found.troubles)
         self.preview = found
         return found
 
@@ -314,11 +334,8 @@ class SourceImport:
             "elsewhere": found.elsewhere + found.turns_elsewhere,
             "secrets": found.secret,
             "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in found.troubles],
-            "records": [
-                select_fields(one, "path", "line", "created")
-                | {"kind": "decision" if one.decision else "fact", "text": clean_text(one.text)}
-                for one in found.fresh[:limit]
-            ],
+            "left_out": [{"path": one.path, "why": one.why, "files": one.left} for one in found.left],
+            "records": [_record_as_dict(one) for one in found.fresh[:limit]],
             "taken": report.accepted,
             "added_turns": report.turns,
         }
@@ -334,7 +351,6 @@ class SourceImport:
             self.memory.database,
             self._parsed_lines(),
             origin=DOUBTFUL_ORIGIN,
-            project=self.project,
             report=report,
             progress=progress,
             cancelled=cancelled,
@@ -370,9 +386,9 @@ class SourceImport:
         """Return the question to the inbox about a memory of another tool."""
         line = min(one.line, LARGEST_LINE_NUMBER)
         place = Citation("document", one.path, line, min(max(one.last, line), LARGEST_LINE_NUMBER))
-        change: dict[str, object] = {"fact": one.text}
+        change: dict[str, object] = {"fact": one.text, "tags": list(one.tags)}
         if one.decision is None:
-            change |= {"domain": one.domain, "confidence": "medium", "tags": list(one.tags)}
+            change |= {"domain": one.domain, "confidence": "medium", "pinned": int(one.pinned) or ""}
         if one.created:
             change["created"] = min(one.created, now)
         if one.decision is not None:
@@ -398,14 +414,11 @@ class SourceImport:
     def _read_places(self, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what the places hold, limited to the chosen part."""
         for place in self.places:
-            if self.only == MEMORY_PART and self.name == "claude-code":
-                yield from read_claude_memories(place, troubles)
-            elif self.only != MEMORY_PART or self.reader not in AGENT_SOURCES:
-                yield from (
-                    one
-                    for one in self.reader.read(place, troubles)
-                    if not self.only or isinstance(one, FoundTurn) == (self.only == CONVERSATION_PART)
-                )
+            if self.only == MEMORY_PART:
+                yield from self.reader.read_memories(place, troubles)
+            else:
+                every = self.reader.read(place, troubles)
+                yield from (one for one in every if not self.only or isinstance(one, FoundTurn))
 
     def _parsed_lines(self) -> Iterator[tuple[str, ParsedLine]]:
         """Yield the turns of this project as lines to ingest, each with the path of its file."""
@@ -430,10 +443,12 @@ class SourceImport:
 
 
 def is_in_project(folder: str, project: str) -> bool:
-    """Tell whether a folder, or a project given by name or by the digest of its path, is the project; true where
-    no folder is given."""
+    """Tell whether a folder, or a project given by name or by the digest of its path, is the project, a folder or the
+    name of one; true where no folder is given."""
     if not folder:
         return True
+    if not os.path.isabs(project):
+        return project.casefold() in folder.casefold().split(os.sep)
     if not os.path.isabs(folder):
         digest = sha256(os.path.realpath(project).encode("utf-8", "surrogateescape")).hexdigest()
         return folder.casefold() in (os.path.basename(project).casefold(), digest)
@@ -442,6 +457,16 @@ def is_in_project(folder: str, project: str) -> bool:
     except ValueError:  # a zero byte: no path
         return False
     return real == own or real.startswith(os.path.join(own, ""))
+
+
+def _record_as_dict(one: FoundMemory) -> dict[str, object]:
+    """Return what would come of a memory, without secrets."""
+    said = {"text": one.text, "tags": one.tags, **(one.decision._asdict() if one.decision else {})}
+    about = select_fields(one, "path", "line", "created", "pinned")
+    about["kind"] = "decision" if one.decision else "fact"
+    for name, value in said.items():
+        about[name] = clean_text(value) if isinstance(value, str) else [*map(clean_text, value)]
+    return about
 
 
 def _decision_texts(one: FoundMemory) -> Iterator[str]:

@@ -16,7 +16,8 @@ from store.database.values import clean_text
 from store.redaction.redactor import SecretFinding, find_secrets, redact, redact_tree
 from store.text.display import format_count, visible
 from store.tools import source
-from store.tools.agent_readers import list_gemini_files, list_transcripts, read_claude_settings
+from store.tools.agent_readers import list_transcripts, read_claude_settings
+from store.tools.memory_readers import ForeignTool
 from store.tools.source import FoundTurn, Machine, ReadTrouble, Troubles
 
 # What a scan finds, as plain data.
@@ -125,6 +126,7 @@ class ScanReport:
     findings: list[ScanFinding] = field(default_factory=list)
     starts: list[ProjectStart] = field(default_factory=list)
     troubles: Troubles = field(default_factory=list)
+    left: Troubles = field(default_factory=list)
     transcripts: bool = False
     kept: dict[str, list[ScanFinding]] = field(default_factory=dict)
     """What each tool keeps, one by one, by its name; not in the report that is written."""
@@ -160,7 +162,8 @@ class ScanReport:
                 }
                 for one in self.starts
             ],
-            "troubles": [one._asdict() for one in self.troubles],
+            "troubles": [{"line": one.line, **one.as_dict()} for one in self.troubles],
+            "left_out": [{"path": one.path, "why": one.why, "files": one.left} for one in self.left],
             "transcripts": self.transcripts,
         }
 
@@ -191,7 +194,7 @@ class ScanReport:
     def finding_lines(self, limit: int) -> list[str]:
         """Return what is wrong by kind, at most `limit` of each."""
         if not self.findings and not self.troubles:
-            return ["", "Nothing is wrong with them."] if self.sources else []
+            return ["", "Nothing is wrong with them.", *self.left_out_lines()] if self.sources else []
         nothing = "Nothing could be read." if self.all_unread else "Nothing is wrong with what was read."
         lines = [] if self.findings else ["", nothing]
         for title, found in self._list_wrongs():
@@ -200,7 +203,11 @@ class ScanReport:
                 lines += [f"  {EXPIRING_ADVICE}"] if title == FINDING_TITLES["expiring"] else []
                 more = len(found) - limit
                 lines += [f"  … and {more:,} more; --limit shows them"] if more > 0 else []
-        return [*lines, *(f"  {line}" for line in self._unread_advice())]
+        return [*lines, *(f"  {line}" for line in self._unread_advice()), *self.left_out_lines()]
+
+    def left_out_lines(self) -> list[str]:
+        """Return what was not looked at."""
+        return ["", *source.left_out_lines(self.left)] if self.left else []
 
     def _unread_advice(self) -> list[str]:
         shut = any(one.is_denied for one in self.troubles)
@@ -235,6 +242,7 @@ class ScanReport:
                 yield f"\n## {title} ({len(found):,})\n\n"
                 yield from (f"- {line}\n" for line in found)
         yield from (f"- {line}\n" for line in self._unread_advice())
+        yield from (f"{line and '- '}{line}\n" for line in self.left_out_lines())
         if self.starts:
             yield "\n## Loaded at each start\n\n"
             yield from (f"- {line.strip()}\n" for line in self.start_lines()[2:])
@@ -286,7 +294,7 @@ def save_transcripts(paths: Iterable[str]) -> SavedTranscripts:
             continue
         with file:
             at = os.fstat(file.fileno()).st_mtime_ns
-            if _modified_ns(target) == at:
+            if os.path.lexists(target) and os.lstat(target).st_mtime_ns == at:
                 before += 1
                 continue
             try:
@@ -317,14 +325,6 @@ def _redact_line(line: bytes) -> bytes:
         return f"{json.dumps(redact_tree(value), ensure_ascii=False)}\n".encode("utf-8", "replace")
     except (ValueError, RecursionError, TypeError, MemorandaError):  # no JSON, or too deep
         return redact(text).encode("utf-8", "replace")
-
-
-def _modified_ns(path: str) -> int:
-    """Return when a file was changed, in nanoseconds; 0 if it is missing."""
-    try:
-        return os.lstat(path).st_mtime_ns
-    except OSError:
-        return 0
 
 
 # Secrets that a report names: what the redactor cuts, without what only looks like one. The redactor cuts in doubt,
@@ -440,16 +440,9 @@ def find_expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFin
     return found
 
 
-def list_conversation_files(name: str, places: Sequence[str], troubles: Troubles) -> list[str]:
+def list_conversation_files(tool: ForeignTool, places: Sequence[str], troubles: Troubles) -> list[str]:
     """List the files of conversations of an agent; what cannot be read is a trouble."""
-    found = []
-    for place in places:
-        if name == "claude-code":
-            found += list_transcripts(place, troubles)
-        else:
-            found += source.files_below(place, ".jsonl", troubles)
-        if name == "gemini":
-            found += list_gemini_files(place, troubles, [".json"])
+    found = [path for place in places for path in tool.list_conversations(place, troubles)]
     for path in found:
         if os.path.isfile(path) and not os.access(path, os.R_OK):
             source.note_unreadable(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
@@ -479,12 +472,7 @@ def _search_files(sizes: dict[str, int], processes: int, total: int) -> Iterator
             yield path, search_file(path)
         return
     with get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap_unordered(_search_with_path, paths)
-
-
-def _search_with_path(path: str) -> tuple[str, list[ScanFinding]]:
-    """Search a file, and return its path with the findings."""
-    return path, search_file(path)
+        yield from zip(paths, pool.imap(search_file, paths), strict=True)
 
 
 def search_file(path: str) -> list[ScanFinding]:

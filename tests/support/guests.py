@@ -12,7 +12,8 @@ from support.samples import SAMPLES, copied
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
 from store.tools import guests
-from store.tools.guests import GuestPlan, GuestText
+from store.tools.guard_moments import GuardRestorePlan
+from store.tools.guests import GuestText
 from store.tools.source import Machine
 
 INDEX = Path(__file__).with_name("engram_index.sql").read_text()
@@ -69,7 +70,7 @@ class GuestHome:
         """The text that has these words, the smallest where several have."""
         return min((one for one in self.texts(*tools) if part in one.text), key=lambda one: len(one.text))
 
-    def run(self, plan: GuestPlan) -> int:
+    def run(self, plan: GuardRestorePlan) -> int:
         self.now += 60_000
         return guests.run_guest_plan(self.config, self.machine, self.now, plan)
 

@@ -101,6 +101,7 @@ def import_(
     trust: bool = False,
     all_: bool = False,
     only: Annotated[str | None, Shown("PART", SOURCE_PARTS)] = None,
+    project: Annotated[str, Shown("FOLDER")] = "",
     strategy: Annotated[str, Shown("S", ("mine", "replace"))] = "mine",
     conversations: bool = False,
     session: Annotated[str, Shown("S")] = "",
@@ -118,6 +119,7 @@ def import_(
     trust: of a tool: take all as it is, instead of asking about each in the inbox
     all_: of a tool: what belongs to other projects too
     only: of a tool: its memories or its conversations alone
+    project: of a tool: what belongs to another folder, as to the one that was renamed, or to a folder of this name
     strategy: of an export, where a record differs: mine keeps what is here, replace takes the document's
     conversations: files of `role: text` too, or - for standard input
     session: of conversations: the name, where the lines have none
@@ -136,7 +138,7 @@ def import_(
         for one in source
     )
     if conversations or session or are_transcripts:
-        if trust or all_ or only or dry_run or not source:
+        if trust or all_ or only or project or dry_run or not source:
             raise InvalidInput(
                 "Conversations are read as they are.", "Name files, a folder of .jsonl, or - alone."
             )
@@ -147,8 +149,10 @@ def import_(
         # of an optional part
         from tui.commands.tools import import_source, list_sources
 
-        return import_source(call, source, trust, all_, only or "", how) if source else list_sources(call)
-    if source[1:] or trust or all_ or only:
+        project = call.path(project) if os.sep in project else project
+        limits = {"every": all_, "only": only or "", "project": project}
+        return import_source(call, source, trust, how, limits) if source else list_sources(call)
+    if source[1:] or trust or all_ or only or project:
         known = f"They are: {', '.join(SOURCE_NAMES)}."
         raise InvalidInput(f"{source[0]} is not one of the tools that can be read.", known)
     return _import_file(call, source[0], strategy, how)

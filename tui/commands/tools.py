@@ -7,7 +7,7 @@ import json
 import sys
 import threading
 from collections.abc import Generator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from store.base.clock import utc_now
 from store.base.errors import Conflict, ExitStatus, InvalidInput
@@ -266,7 +266,9 @@ def _list_texts(call: Call, query: str, tool: str, limit: int) -> Outcome:
     return Outcome(lines=lines, data=lambda: {"texts": [one.as_dict() for one in shown], "troubles": troubles})
 
 
-def plan_text(location: Location, one: guests.GuestText, text: str | None) -> tuple[str, guests.GuestPlan]:
+def plan_text(
+    location: Location, one: guests.GuestText, text: str | None
+) -> tuple[str, guard_moments.GuardRestorePlan]:
     """Plan to give a text other words in its tool's own file, or to delete it there; return the question too."""
     own = f"{one.tool_title}'s own file?"
     if text is None:
@@ -278,16 +280,16 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
     """Correct or forget a text in its tool's own file, or undo the last of that."""
     if act == "undo":
         plan = guests.plan_guest_undo(*guard_of(call.location))
-        question = f"Undo M#{plan.undoes}?"
-        said = f"Undid M#{plan.undoes}"
+        question = f"Undo {plan.moment.name}?"
+        said = f"Undid {plan.moment.name}"
     else:
         one = guests.find_guest_text(this_machine(), words[0])
         text = call.text(words[1:], "files correct NAME") if act == "correct" else None
         question, plan = plan_text(call.location, one, text)
         said = f"{'Deleted' if text is None else 'Corrected'} {one.short}"
-    shown = plan.show_changes()
+    shown = [one.show() for one in plan.files]
     preview = guard_moments.preview_changes(shown)
-    undoes = f"M#{plan.undoes}" if plan.undoes else None
+    undoes = plan.moment.name if act == "undo" else None
     data = {"moment": None, "undoes": undoes, "files": [one.as_dict() for one in shown]}
     if dry_run:
         return Outcome(NOTHING_CHANGED, lambda: data, preview)
@@ -326,7 +328,7 @@ def _report_tools(
         document=report.as_markdown if md and not call.json else None,
         status=ExitStatus.PERSON if check and report.findings else ExitStatus.DONE,
     )
-    if report.all_unread:
+    if report.all_unread or (report.troubles and done.status == ExitStatus.DONE):
         done.status = ExitStatus.CANNOT
     if save and done.document is None:
         saved = transcript_scan.save_transcripts(one.path for one in report.list_findings("expiring"))
@@ -353,27 +355,22 @@ def list_sources(call: Call) -> Outcome:
     )
 
 
-def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, part: str, how: Preview) -> Outcome:
+def import_source(call: Call, named: Sequence[str], trust: bool, how: Preview, limits: dict[str, Any]) -> Outcome:
     """Import the memory of a tool: `named` are its name and, perhaps, its path. Raise UsageError."""
     name, *paths = named
     if paths[1:]:
         raise UsageError("import takes one tool, and one path.", "See `memoranda import --help`.")
-    source = source_import.SourceImport(call.memory, name, call.path(paths[0]) if paths else "", every, part)
-    title = source.reader.title
-    done = source_import.SourceImportReport()
+    source = source_import.SourceImport(call.memory, name, call.path(paths[0]) if paths else "", **limits)
+    title, done = source.reader.title, source_import.SourceImportReport()
     seen = source.read_preview(lambda done: call.wait(f"Reading {title}: {done:,}"))
     call.wait("")
     result = Outcome("", lambda: source.as_dict(done, how.limit), seen.describe(how.limit))
-    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
-    *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
-    amount = f"{', '.join(parts)} and {last}" if parts else last
+    result.status = ExitStatus.CANNOT if seen.troubles else ExitStatus.DONE
+    amount = seen.amount
     if how.dry_run or not (seen.fresh or seen.turns):
+        nothing = seen.say_nothing(title)
         would = f"Importing {title} would bring {amount}."
-        result.message = would if how.dry_run else source_import.NOTHING_NEW.format(title)
-        kept = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
-        if not any((*kept, seen.documents)) and any(not trouble.line for trouble in seen.troubles):
-            result.message = f"Nothing of {title} could be read; nothing was changed."
-            result.status = ExitStatus.CANNOT
+        result.message = would if how.dry_run and (seen.read or not seen.troubles) else nothing
         return result
     becomes = "as they are" if trust else "as proposals"
     call.agree(how.yes, f"Import {title}: {amount} would come, {becomes}. Go on?", result.lines)
@@ -384,5 +381,5 @@ def import_source(call: Call, named: Sequence[str], trust: bool, every: bool, pa
         )
     call.wait("")
     result.message = done.describe(title)
-    result.status = ExitStatus.UNFINISHED if done.stopped else ExitStatus.DONE
+    result.status = ExitStatus.UNFINISHED if done.stopped else result.status
     return result

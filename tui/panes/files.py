@@ -419,15 +419,15 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     return Plan(title, lines, do, chosen, does="put back")
 
 
-def _plan_for_text(title: str, plan: guests.GuestPlan, does: str, did: str) -> Plan:
+def _plan_for_text(title: str, plan: guard_moments.GuardRestorePlan, does: str, did: str) -> Plan:
     """Return a plan of a change of a text, of which no file can be left out."""
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         done = guests.run_guest_plan(*guard_of(memory.location), plan)
-        again = f", memoranda files restore M#{done} redoes it" if plan.undoes else ""
-        return Done(f"{did}: M#{done}{again}", undo=not plan.undoes)
+        again = f", memoranda files restore M#{done} redoes it" if plan.moment.number else ""
+        return Done(f"{did}: M#{done}{again}", undo=not plan.moment.number)
 
-    lines = [_plan_line(one, plan.effect_on(one), stays="It is one change, all of it.") for one in plan.files]
+    lines = [_plan_line(one, one.effect, stays="It is one change, all of it.") for one in plan.files]
     return Plan(title, lines, do, does=does)
 
 

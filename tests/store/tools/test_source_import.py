@@ -1,6 +1,7 @@
 """Bringing in the memory of another tool: seen first, as proposals, from where, without secrets, once."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from store.tools.source_import import (
     CONVERSATION_PART,
     MEMORY_PART,
     SourceImport,
+    SourceImportReport,
     count_conversations,
     find_sources,
     get_source,
@@ -38,7 +40,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ours").mkdir()
 
 
-def bring(memory: Memory, tool: str, path: Path, trust: bool = False) -> source_import.SourceImportReport:
+def bring(memory: Memory, tool: str, path: Path, trust: bool = False) -> SourceImportReport:
     source = SourceImport(memory, tool, str(path))
     source.read_preview()
     return source.import_found(trust)
@@ -105,14 +107,25 @@ def test_it_is_accepted_as_any_other_with_its_own_time(memory: Memory, tmp_path:
 
 
 def test_a_decision_is_proposed_as_one(memory: Memory, tmp_path: Path) -> None:
+    """With its parts, its tags and its time."""
     paths, _ = copied("basic-memory", tmp_path)
+    seen = SourceImport(memory, "basic-memory", str(paths[0]))
+    assert any(
+        "Use DuckDB for the harmonic constants → DuckDB was chosen" in line for line in seen.read_preview().describe(99)
+    )
+    records = {record["text"]: record for record in seen.as_dict(SourceImportReport(), 99)["records"]}
+    assert records["Use DuckDB for the harmonic constants"]["alternatives"] == ["Parquet files", "SQLite"]
     bring(memory, "basic-memory", paths[0])
     one = next(one for one in memory.inbox.waiting() if one.text == "Use DuckDB for the harmonic constants")
     memory.inbox.accept(one.id)
     (decision,) = memory.decisions.get_many([1])
     assert (decision.title, decision.chosen) == (one.text, "DuckDB was chosen")
     assert decision.alternatives == ("Parquet files", "SQLite")
-    assert "dropped from 900 ms to 40 ms" in decision.rationale
+    assert "dropped from 900 ms to 40 ms" in decision.rationale and decision.tags == ("duckdb", "storage", "decided")
+    paths, _ = copied("engram", tmp_path)
+    bring(memory, "engram", tmp_path / "engram" / "engram-2.0-schema.db")
+    pinned = next(one for one in memory.inbox.waiting() if "It is pinned there." in one.reason)
+    assert memory.facts.get(memory.inbox.accept(pinned.id) or 0).pinned
 
 
 def test_trusted_it_holds_at_once_in_one_step(memory: Memory, tmp_path: Path) -> None:
@@ -218,6 +231,22 @@ def test_only_what_belongs_to_the_project(tmp_path: Path, monkeypatch: pytest.Mo
         assert seen.elsewhere > 0 and seen.turns_elsewhere > 0
         assert len(SourceImport(memory, "engram", every=True).read_preview().fresh) == 16
         assert len(SourceImport(memory, "engram", str(home / ".engram" / paths[0].name)).read_preview().fresh) == 16
+
+
+@pytest.mark.parametrize("tool, place", [("claude-code", ".claude"), ("codex", ".codex"), ("gemini", ".gemini")])
+def test_what_belongs_to_a_folder_that_was_renamed_can_be_taken(tool: str, place: str, tmp_path: Path) -> None:
+    """By its path, which is no more, or by its name."""
+    copied(tool, tmp_path)
+    (tmp_path / "home").mkdir()
+    (tmp_path / tool).rename(tmp_path / "home" / place)
+    where = Location(str(tmp_path / "ours" / "memory.db"), "project", "", str(tmp_path / "renamed"))
+    with Memory(where, "cli") as memory:
+        every = SourceImport(memory, tool, every=True).read_preview()
+        for project, number in (("/home/ines/src/far", 0), ("Faro", every.turns), ("/home/ines/src/faro", every.turns)):
+            with suppress(NotFound):
+                source = SourceImport(memory, tool, project=project)
+                assert source.read_preview().turns == number
+        assert source.import_found().turns == memory.database.value("SELECT count(*) FROM turns") > 0
 
 
 def test_stopped_it_keeps_nothing_and_goes_on(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

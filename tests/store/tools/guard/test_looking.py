@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from support.samples import copied
 
 from store.base.errors import NotFound
 from store.purge.file_eraser import has_kept_versions
-from store.tools import guard_database, guard_moments
+from store.tools import guard_database, guard_moments, source
 from store.tools.source import Machine
 
 
@@ -160,29 +161,17 @@ def test_what_cannot_be_read_is_named_and_is_not_removed(home: GuardedHome) -> N
     assert "16,000,000 bytes" in home.look(1).troubles[0].why
 
 
-# below the home: memory files and a person's own instruction files
-GUARDED = """
-.claude/CLAUDE.md .claude/projects/-home-ines-faro/memory/below/deep.md .codex/AGENTS.md .codex/memories/raw.md
-.gemini/GEMINI.md .config/opencode/AGENTS.md .openclaw/workspace/MEMORY.md .openclaw/workspace/memory/2026-11-21.md
-basic-memory/note.md .mem0/history.db
-""".split()
-# conversations, vectors, files of projects, notes
-OUTSIDE = """
-.claude/projects/-home-ines-faro/one.jsonl .claude/projects/-home-ines-faro/notes.md
-.claude/projects/-home-ines-faro/memory/.hidden.md .codex/sessions/2026/11/21/rollout-1.jsonl
-.gemini/tmp/faro/chats/session-1.jsonl .local/share/opencode/opencode.db .openclaw/workspace/SOUL.md
-.mem0/qdrant/storage.sqlite notes/own.md
-""".split()
+BORDER = tomllib.loads(Path(__file__).with_name("border.toml").read_text())
 
 
 def test_where_the_border_is(home: GuardedHome) -> None:
-    for place in (*GUARDED, *OUTSIDE):
+    for place in (*BORDER["guarded"], *BORDER["outside"]):
         path = home.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
     found = guard_database.list_guarded_files(Machine(str(home.folder)))
     base = f"{home.folder}/"
-    assert {one.path.removeprefix(base) for one in found} == set(GUARDED)
+    assert {one.path.removeprefix(base) for one in found} == set(BORDER["guarded"])
     more = guard_database.list_guarded_files(Machine(str(home.folder)), ["~/notes", "missing.md"])
     assert {one.path for one in more} - {one.path for one in found} == {f"{base}notes/own.md"}
 
@@ -226,7 +215,7 @@ def test_a_copy_that_a_killed_process_left_is_deleted(home: GuardedHome, tmp_pat
 
 
 def test_a_file_that_is_being_written_waits_for_the_next_look(home: GuardedHome, monkeypatch: pytest.MonkeyPatch):
-    path, real = home.write("a.md", "one\n"), guard_database.open_plain_file
+    path, real = home.write("a.md", "one\n"), source.open_plain_file
     home.look()
 
     def opened(*words: object) -> object:
@@ -236,7 +225,7 @@ def test_a_file_that_is_being_written_waits_for_the_next_look(home: GuardedHome,
 
     home.write("a.md", "two\n")
     with monkeypatch.context() as patch:
-        patch.setattr(guard_database, "open_plain_file", opened)
+        patch.setattr(source, "open_plain_file", opened)
         assert [one.why for one in home.look(1).troubles] == ["it is being written"]
     assert home.moments() == []
     home.look_after("a.md", "half of it and the rest\n", minutes=1)

@@ -1,12 +1,16 @@
 """Only the bytes of the asked text change: of every text in the samples, and of files as other systems write them."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from support.guests import GuestHome
 from support.tables import refuses
 
 from store.base.errors import InvalidInput
 from store.tools import guests
-from store.tools.guests import GuestText, NotEditable
+from store.tools.guests import GuestText
+from store.tools.source import CannotUse
 
 FILES = ("claude-code", "basic-memory", "openclaw")
 
@@ -55,27 +59,17 @@ def test_line_endings_and_byte_order_mark_stay(mark: bytes) -> None:
     assert new == mark + HEAD + b"One.\r\n\r\nTwo.  \nFour.\r\nFive.\r\n"
 
 
-@pytest.mark.parametrize(
-    ("tool", "raw", "part", "text", "typed", "new"),
-    [
-        ("openclaw", b"- one\n- two", "two", "two", "three", b"- one\n- three"),
-        (
-            "openclaw", b"* recipe:\n\t1. make\n\t2. check\n* other\n", "recipe", "recipe:\n1. make\n2. check",
-            "recipe:\n1. make\n2. look\n3. check", b"* recipe:\n\t1. make\n\t2. look\n\t3. check\n* other\n",
-        ),
-        (
-            "basic-memory", b"---\ntitle: N\n---\n- [fact] Tides are metres #c++ (faro)\n", "", "Tides are metres",
-            "Tides are long", b"---\ntitle: N\n---\n- [fact] Tides are long #c++ (faro)\n",
-        ),
-    ],
-    ids=["no last line ending", "indent of a bullet's lines", "tags, context and category"],
-)  # fmt: skip
-def test_what_is_around_a_text_stays(tool: str, raw: bytes, part: str, text: str, typed: str, new: bytes) -> None:
-    one = only(tool, "/x/MEMORY.md", raw, part)
-    assert one.text == text and guests.correct_text(raw, one, typed) == new
-    if tool == "basic-memory":
+AROUND = tomllib.loads(Path(__file__).with_name("around.toml").read_text())
+
+
+@pytest.mark.parametrize("case", AROUND.values(), ids=list(AROUND))
+def test_what_is_around_a_text_stays(case: dict[str, str]) -> None:
+    raw = case["raw"].encode()
+    one = only(case["tool"], "/x/MEMORY.md", raw, case["part"])
+    assert one.text == case["text"] and guests.correct_text(raw, one, case["typed"]) == case["new"].encode()
+    if one.tool == "basic-memory":
         assert (one.title, one.note) == ("N", "fact")
-    if part == "two":
+    if one.text == "two":
         assert guests.remove_text(raw, one) == b"- one\n"
 
 
@@ -126,7 +120,7 @@ def test_a_body_that_would_be_front_matter_is_refused() -> None:
     ],
 )
 def test_what_is_no_text_is_named(raw: bytes, why: str) -> None:
-    refuses(NotEditable, why, guests.read_markdown_texts, "claude-code", "/x/a.md", raw)
+    refuses(CannotUse, why, guests.read_markdown_texts, "claude-code", "/x/a.md", raw)
 
 
 def test_each_line_of_claude_codes_index_is_a_text(home: GuestHome) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from store.memory import Memory
 from store.purge.proof import find_traces
-from store.tools import agent_readers
 from store.tools.source import FoundTurn
+from store.tools.source_import import get_source
 from store.tools.transcript_scan import save_transcripts
 
 KEY = "AKIAQ7RM3XKD2WUZ5VTN"
@@ -58,7 +58,7 @@ def test_a_copy_is_brought_in_like_its_original(tmp_path: Path) -> None:
     path = transcript(tmp_path, said="We chose SQLite.")
     saved = save_transcripts([str(path)])
     path.unlink()
-    read = agent_readers.read_claude_code(os.path.dirname(saved.new[0]), [])
+    read = get_source("claude-code").read(os.path.dirname(saved.new[0]), [])
     turns = [one for one in read if isinstance(one, FoundTurn)]
     assert [one.text for one in turns] == ["We chose SQLite."]
 

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,38 +22,20 @@ from store.tools.source import (
     Machine,
     ReadTrouble,
     read_file_bytes,
+    take_left_out,
 )
 from store.tools.source_import import SOURCES_BY_NAME, detect_sources, get_source
 
-DEFAULT: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
-    # tool → where its sample lies by default, and how it gets there
-    "claude-code": (
-        ".claude/projects/-home-ines-src-faro",
-        lambda s, h: shutil.copytree(s / "projects", h / ".claude/projects"),
-    ),
-    "codex": (".codex/sessions", lambda s, h: shutil.copytree(s / "sessions", h / ".codex/sessions")),
-    "gemini": (".gemini/tmp", lambda s, h: shutil.copytree(s, h / ".gemini")),
-    "opencode": (".local/share/opencode/opencode.db", lambda s, h: shutil.copytree(s, h / ".local/share/opencode")),
-    "openclaw": (".openclaw/workspace", lambda s, h: shutil.copytree(s, h / ".openclaw/workspace")),
-    "engram": (".engram/engram.db", lambda s, h: shutil.copytree(s, h / ".engram")),
-    "claude-mem": (".claude-mem/claude-mem.db", lambda s, h: shutil.copytree(s, h / ".claude-mem")),
-    "basic-memory": ("basic-memory", lambda s, h: shutil.copytree(s, h / "basic-memory")),
-    "mcp-memory-service": (
-        ".local/share/mcp-memory/sqlite_vec.db",
-        lambda s, h: shutil.copytree(s, h / ".local/share/mcp-memory"),
-    ),
-    "mem0": (".mem0/history.db", lambda s, h: shutil.copytree(s, h / ".mem0")),
-    "server-memory": (
-        ".npm/_npx/1/node_modules/@modelcontextprotocol/server-memory/dist/memory.jsonl",
-        lambda s, h: shutil.copytree(s, h / ".npm/_npx/1/node_modules/@modelcontextprotocol/server-memory/dist"),
-    ),
-}  # fmt: skip
+# tool → what of its sample lies where, and where it is found then
+PLACES = tomllib.loads(Path(__file__).with_name("places.toml").read_text())
 NOWHERE = {"okf", "markdown", "obsidian"}  # folders that a person names
 
 
 def read(tool: str, path: Path) -> tuple[list[FoundItem], list[ReadTrouble]]:
     troubles: list[ReadTrouble] = []
-    return list(get_source(tool).read(str(path), troubles)), troubles
+    found = list(get_source(tool).read(str(path), troubles))
+    take_left_out(troubles)
+    return found, troubles
 
 
 def texts(one: FoundMemory) -> list[str]:
@@ -215,8 +198,8 @@ def test_it_is_found_where_it_lies_by_default(tool: str, tmp_path: Path) -> None
     assert get_source(tool).detect(machine) == []
     if tool in NOWHERE:
         return
-    place, puts = DEFAULT[tool]
-    puts(tmp_path / tool, home)
+    part, there, place = PLACES[tool]
+    shutil.copytree(tmp_path / tool / part, home / there)
     assert get_source(tool).detect(machine) == [str(home / place)]
     assert detect_sources(machine) == {tool: [str(home / place)]}
 

@@ -81,7 +81,7 @@ def test_every_reader_names_the_folder_that_it_cannot_read(place: Place, tool: s
 def test_what_can_be_read_is_read_beside_what_cannot(place: Place) -> None:
     place.shut(_copy(place.claude, "shut.jsonl"))
     done = place.do("import", "claude-code", "--yes")
-    assert done.status == 0 and "1 turn of 1 session imported" in done.out
+    assert done.status == 1 and "1 turn of 1 session imported" in done.out
     assert f"{place.claude / 'shut.jsonl'}: permission denied" in done.out
 
 
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_ingested_is_named(place: Place) -> None:
 def test_a_scan_tells_what_it_could_not_read(place: Place) -> None:
     path = place.shut(_copy(place.claude, "shut.jsonl"))
     some = place.do("scan")
-    assert some.status == 0 and "Nothing is wrong with what was read." in some.out
+    assert some.status == 1 and "Nothing is wrong with what was read." in some.out
     assert f"{path}  permission denied" in some.out
     assert "## Could not be read (1)\n" in place.do("scan", "--md").out
     place.shut(place.claude)

@@ -1,28 +1,14 @@
 """Fields of a template that nobody filled in are no memories, and neither are comments."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from support.tables import each
 
-from store.tools.memory_readers import read_markdown, read_obsidian, read_openclaw
-from store.tools.source import FoundItem, FoundMemory, ReadTrouble, is_unfilled, parse_bullets
+from store.tools.source import FoundMemory, is_unfilled, parse_bullets
+from store.tools.source_import import get_source
 
-Read = Callable[[str, list[ReadTrouble]], Iterator[FoundItem]]
-
-PERSON = """# USER.md
-
-_Update this as you go._
-
-- **Name:** Zoë
-- **What to call them:**
-- **Pronouns:** _(optional)_
-- **Timezone:** *(optional)*
-- **Notes:**
-  - Hates losing context
-- **名前：**
-"""
+PERSON = Path(__file__).with_name("USER.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -32,19 +18,10 @@ def test_a_label_alone_is_unfilled(text: str) -> None:
     assert is_unfilled(text)
 
 
-@each(
-    "text",
-    [
-        "**Name:** Zoë",
-        "Tea (green)",
-        "Ask first: always",
-        "**Notes:**\n- One",
-        "Run `make`",
-        "At 10:30",
-        "**Bold**",
-        "x",
-    ],
-)
+SAYING = "**Name:** Zoë|Tea (green)|Ask first: always|**Notes:**\n- One|Run `make`|At 10:30|**Bold**|x"
+
+
+@each("text", SAYING.split("|"))
 def test_what_says_something_is_not(text: str) -> None:
     assert not is_unfilled(text)
 
@@ -67,15 +44,17 @@ def test_a_comment_that_begins_in_a_bullet_is_a_part_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("read", [read_openclaw, read_markdown, read_obsidian])
-def test_no_field_of_a_template_is_read(tmp_path: Path, read: Read) -> None:
+@pytest.mark.parametrize("tool", ["openclaw", "markdown", "obsidian"])
+def test_no_field_of_a_template_is_read(tmp_path: Path, tool: str) -> None:
     (tmp_path / "USER.md").write_text(PERSON)
-    found = [one.text for one in read(str(tmp_path), []) if isinstance(one, FoundMemory)]
+    found = [one.text for one in get_source(tool).read(str(tmp_path), []) if isinstance(one, FoundMemory)]
     assert found == ["**Name:** Zoë", "**Notes:**\n- Hates losing context"]
 
 
 def test_a_fact_below_a_comment_keeps_its_line(tmp_path: Path) -> None:
     """A person who looks where it came from finds it there."""
     (tmp_path / "a.md").write_text("- one\n\n%% not\nfor you %%\n\n- [[Boat|Ship]] two ^b1\n")
-    found = [(one.text, one.line) for one in read_obsidian(str(tmp_path), []) if isinstance(one, FoundMemory)]
+    found = [
+        (one.text, one.line) for one in get_source("obsidian").read(str(tmp_path), []) if isinstance(one, FoundMemory)
+    ]
     assert found == [("one", 1), ("Ship two", 6)]

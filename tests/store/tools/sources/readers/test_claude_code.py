@@ -10,7 +10,7 @@ from store.tools import agent_readers, guests
 from store.tools.guard_database import list_guarded_files, list_watched_folders
 from store.tools.machine_scan import context_layers
 from store.tools.source import FoundDocument, FoundMemory, Machine
-from store.tools.source_import import detect_sources
+from store.tools.source_import import detect_sources, get_source
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_folder_of_the_settings_is_read_guarded_edited_and_counted(home: Pat
     own = home / "sync" / "notes"
     assert detect_sources(machine(home))["claude-code"] == [str(own)]
     assert detect_sources(machine(home, project=str(home / "src" / "faro")))["claude-code"] == [str(own)]
-    found = [one for one in agent_readers.read_claude_code(str(own), []) if isinstance(one, FoundMemory)]
+    found = [one for one in get_source("claude-code").read(str(own), []) if isinstance(one, FoundMemory)]
     assert [one.text for one in found] == ["The port is 5433."]
     assert {os.path.basename(one.path) for one in list_guarded_files(machine(home))} == {"MEMORY.md", "ports.md"}
     assert str(own) in list_watched_folders(machine(home))
@@ -71,20 +71,10 @@ def test_a_checkout_leads_nowhere(home: Path, name: str, monkeypatch: pytest.Mon
         assert "claude-code" not in detect_sources(one) and not list_guarded_files(one)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        "{",
-        "[]",
-        {"autoMemoryDirectory": "sync/notes"},
-        {"autoMemoryDirectory": "~"},
-        {"autoMemoryDirectory": "~/"},
-        {"autoMemoryDirectory": "/"},
-        {"autoMemoryDirectory": 7},
-        {"autoMemoryDirectory": "/nowhere\0"},
-        {"autoMemoryDirectory": "~/not/there"},
-    ],
-)
+NO_FOLDERS = ("sync/notes", "~", "~/", "/", 7, "/nowhere\0", "~/not/there")
+
+
+@pytest.mark.parametrize("value", ["{", "[]", *({"autoMemoryDirectory": one} for one in NO_FOLDERS)])
 def test_what_is_no_folder_of_its_own_is_left_out(home: Path, value: object) -> None:
     settings(home / ".claude", value)
     assert "claude-code" not in detect_sources(machine(home)) and not list_guarded_files(machine(home))
@@ -107,7 +97,7 @@ def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
         "- Do NOT use `taskkill`: it kills the user's own Chrome\n  - see https://example.org/a.md\n",
         encoding="utf-8",
     )
-    found = list(agent_readers.read_claude_code(str(own), []))
+    found = list(get_source("claude-code").read(str(own), []))
     assert [(one.text, one.line, one.last, one.tags) for one in found if isinstance(one, FoundMemory)] == [
         ("Do NOT use `taskkill`: it kills the user's own Chrome\n- see https://example.org/a.md", 9, 10, ("Browser",)),
         ("The port is 5433.", 1, 1, ()),
@@ -118,5 +108,5 @@ def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
 def test_the_time_that_the_memory_names_is_when_it_was_written(home: Path) -> None:
     path = home / "sync" / "notes" / "ports.md"
     path.write_text("---\nname: ports\nmetadata:\n  modified: 2026-07-30T07:40:18.191Z\n---\nThe port is 5433.\n")
-    found = agent_readers.read_claude_code(str(path), [])
+    found = get_source("claude-code").read(str(path), [])
     assert [one.created for one in found if isinstance(one, FoundMemory)] == ["2026-07-30T07:40:18.191Z"]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tomllib
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 
 from store.base.location import Location
 from store.memory import Memory
-from store.tools import agent_readers, memory_readers
 from store.tools.source import FoundMemory, FoundTurn, Machine
-from store.tools.source_import import SourceImport
+from store.tools.source_import import SourceImport, get_source
 from store.tools.transcript_scan import list_conversation_files
+
+TABLES = tomllib.loads(Path(__file__).with_name("tables.toml").read_text())
 
 
 def database(path: Path, script: str) -> str:
@@ -25,20 +27,8 @@ def database(path: Path, script: str) -> str:
 
 def test_the_projects_of_claude_mem(tmp_path: Path) -> None:
     """A worktree is of its repository, and what was merged into another project is of that."""
-    path = database(
-        tmp_path / "claude-mem.db",
-        "CREATE TABLE sdk_sessions(id INTEGER PRIMARY KEY, content_session_id TEXT, project TEXT);"
-        "CREATE TABLE observations(id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, text TEXT,"
-        " merged_into_project TEXT);"
-        "CREATE TABLE session_summaries(id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, learned TEXT);"
-        "CREATE TABLE user_prompts(id INTEGER PRIMARY KEY, content_session_id TEXT, prompt_text TEXT);"
-        "INSERT INTO sdk_sessions VALUES (1, 's', 'faro');"
-        "INSERT INTO observations VALUES (1, 'm', 'faro', 'Tides.', NULL), (2, 'm', 'faro/fix', 'Ports.', NULL),"
-        " (3, 'm', 'old', 'Buoys.', 'faro'), (4, 'm', 'other', 'Trains.', NULL);"
-        "INSERT INTO session_summaries VALUES (1, 'm', 'other', 'Rails.');"
-        "INSERT INTO user_prompts VALUES (1, 's', 'Which port?');",
-    )
-    found = list(memory_readers.CLAUDE_MEM.read_path(path, []))
+    path = database(tmp_path / "claude-mem.db", TABLES["claude-mem"])
+    found = list(get_source("claude-mem").read(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "faro", "faro", "other"]
     turns = [(one.text, one.cwd) for one in found if isinstance(one, FoundTurn)]
     assert turns == [("Learned: Rails.", "other"), ("Which port?", "faro")]
@@ -46,16 +36,8 @@ def test_the_projects_of_claude_mem(tmp_path: Path) -> None:
 
 def test_the_projects_of_engram_where_a_session_has_no_folder(tmp_path: Path) -> None:
     """What is saved by hand is in a session without a folder."""
-    path = database(
-        tmp_path / "engram.db",
-        "CREATE TABLE sessions(id TEXT PRIMARY KEY, project TEXT, directory TEXT, started_at TEXT, summary TEXT);"
-        "CREATE TABLE observations(id INTEGER PRIMARY KEY, session_id TEXT, content TEXT, project TEXT);"
-        "CREATE TABLE user_prompts(id INTEGER PRIMARY KEY, session_id TEXT, content TEXT, project TEXT);"
-        "INSERT INTO sessions VALUES ('manual-save-faro', 'faro', '', '', NULL), ('s', 'x', '/src/faro', '', NULL);"
-        "INSERT INTO observations VALUES (1, 'manual-save-faro', 'Tides.', 'faro'), (2, 's', 'Ports.', 'x');"
-        "INSERT INTO user_prompts VALUES (1, 'manual-save-faro', 'Which port?', 'faro');",
-    )
-    found = list(memory_readers.read_engram(path, []))
+    path = database(tmp_path / "engram.db", TABLES["engram"])
+    found = list(get_source("engram").read(path, []))
     assert [one.project for one in found if isinstance(one, FoundMemory)] == ["faro", "/src/faro"]
     assert [one.cwd for one in found if isinstance(one, FoundTurn)] == ["faro"]
 
@@ -73,7 +55,7 @@ def test_the_workspaces_of_openclaw(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     environment = {"OPENCLAW_STATE_DIR": str(tmp_path / "state"), "OPENCLAW_WORKSPACE_DIR": str(tmp_path / "named")}
-    assert sorted(memory_readers.detect_openclaw(Machine(str(tmp_path), environment))) == sorted(map(str, places))
+    assert sorted(get_source("openclaw").detect(Machine(str(tmp_path), environment))) == sorted(map(str, places))
 
 
 def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +71,9 @@ def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"sessionId": name, "messages": [message]}) + "\n", encoding="utf-8")
     (base / "faro-1" / ".project_root").write_text(f"{project}\n", encoding="utf-8")
-    found = {one.cwd for one in agent_readers.read_gemini(str(base), []) if isinstance(one, FoundTurn)}
+    found = {one.cwd for one in get_source("gemini").read(str(base), []) if isinstance(one, FoundTurn)}
     assert found == {str(project), "trains", *digests.values()}
-    assert len(list_conversation_files("gemini", [str(base)], [])) == 4
+    assert len(list_conversation_files(get_source("gemini"), [str(base)], [])) == 4
     with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
         seen = SourceImport(memory, "gemini").read_preview()
     assert (seen.turns, seen.turns_elsewhere) == (2, 2)
