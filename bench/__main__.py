@@ -39,6 +39,7 @@ NAMES = (
         "hook_client",
         "scan",
         "scan_precision",
+        "discovery",
         "guard",
         "source_import",
         "sync",
