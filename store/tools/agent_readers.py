@@ -189,7 +189,7 @@ def _project_folders(path: str, troubles: Troubles) -> list[str]:
         return [place for name in names if os.path.isdir(place := os.path.join(base, name))]
     if any(name == "memory" or name.endswith((".md", ".jsonl")) for name in names):
         return [base]
-    found = (_PROJECT_FOLDER.match(file) for file in source.find_files(base, "", troubles))
+    found = (_PROJECT_FOLDER.match(file) for file in source.find_files(base, (".md", ".jsonl"), troubles))
     return list(dict.fromkeys(one["folder"] for one in found if one)) or [base]
 
 
@@ -257,10 +257,10 @@ class Codex(Agent):
 
     def list_conversations(self, path: str, troubles: Troubles) -> list[str]:
         found = list[str]()
-        for file in source.find_files(path, "", troubles):
+        for file in source.find_files(path, (".jsonl", ".jsonl.zst"), troubles):
             if file.endswith(".jsonl.zst"):
                 troubles.append(ReadTrouble(file, 0, "it is packed; unpack it with zstd -d"))
-            found += [file] if file.endswith(".jsonl") else []
+            found += [file] if not file.endswith(".zst") else []
         return found
 
     def conversation_folders(self, path: str) -> Iterator[str]:
@@ -328,7 +328,7 @@ class Gemini(Agent):
         return [os.path.join(machine.home, ".gemini", "GEMINI.md")]
 
     def list_conversations(self, path: str, troubles: Troubles) -> list[str]:
-        files = (one for one in source.find_files(path, "", troubles) if one.endswith((".jsonl", ".json")))
+        files = source.find_files(path, (".jsonl", ".json"), troubles)
         found = [one for one in files if os.path.basename(os.path.dirname(one)) == "chats"]
         return sorted(found, key=lambda one: one.endswith(".json"))
 

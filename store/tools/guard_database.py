@@ -197,18 +197,14 @@ def open_image(raw: bytes) -> apsw.Connection:
 
 def tidy_guard_copies() -> None:
     """Delete copies of databases that a killed process left behind."""
-    base, uid, before = tempfile.gettempdir(), os.getuid(), time.time() - COPY_EXPIRY_SECONDS
-    try:
-        with os.scandir(base) as entries:
-            left = [
-                entry for entry in entries if entry.name.startswith((GUARD_COPY_PREFIX, source.COPY_FOLDER_PREFIX))
-            ]
-        for entry in left:
-            about = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(about.st_mode) and about.st_uid == uid and about.st_mtime < before:
-                shutil.rmtree(entry.path, ignore_errors=True)
-    except OSError:
-        pass  # another process deleted it
+    before = time.time() - COPY_EXPIRY_SECONDS
+    for prefix in (GUARD_COPY_PREFIX, source.COPY_FOLDER_PREFIX):
+        for path in source.list_folders(os.path.join(tempfile.gettempdir(), prefix)):
+            # another process may delete it
+            with suppress(OSError):
+                about = os.lstat(path)
+                if about.st_uid == os.getuid() and about.st_mtime < before:
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 # Encryption of what is kept: AES-256-GCM of the library `cryptography`, with a key that lies apart from the

@@ -153,22 +153,17 @@ def _find_difference(kept: KeptVersions, known: KnownFile, since: int, now: int)
     if known.version is not None and seen == known.stamp:
         return ""
     found = guard_database.read_guarded_file(known.file)
-    if found is None:
-        gone = known.version is not None
-        return FileDifference(known, None, _removal_time(path, since, now)) if gone else ""
-    if kept.is_same_content(known.version, found.raw):
+    if found is None and known.version is None:
+        return ""
+    if found is not None and kept.is_same_content(known.version, found.raw):
         return found.stamp
-    at = os.lstat(path).st_mtime_ns // 1_000_000 if seen else now
-    return FileDifference(known, found, at if since < at <= now else now)
-
-
-def _removal_time(path: str, since: int, now: int) -> int:
-    """Return when a file was removed, as its folder tells; `now` where it does not."""
+    # of a file that was removed its folder tells the time
+    place = path if found is not None else guard_database.nearest_folder(os.path.dirname(path))
     try:
-        at = os.stat(guard_database.nearest_folder(os.path.dirname(path))).st_mtime_ns // 1_000_000
+        at = os.lstat(place).st_mtime_ns // 1_000_000
     except OSError:
-        return now
-    return at if since < at <= now else now
+        at = now
+    return FileDifference(known, found, at if since < at <= now else now)
 
 
 def _store_differences(kept: KeptVersions, found: LookResult, differences: Sequence[FileDifference]) -> None:

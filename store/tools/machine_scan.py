@@ -330,15 +330,10 @@ class ProjectFiles:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.git = os.path.lexists(os.path.join(folder, ".git"))
-        self.files = set(self._list_with_git("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
-        gone = self._list_with_git(
-            "log", "--all", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "-z"
-        )
-        self.deleted = {path for path in gone if path} - self.files
-        self._names = {os.path.basename(path) for path in self.files}
-        self._deleted_names = {os.path.basename(path) for path in self.deleted}
-        self._ends = {end for path in self.files for end in _path_ends(path)}
-        self._deleted_ends = {end for path in self.deleted for end in _path_ends(path)}
+        files = set(self._list_with_git("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+        deletions = ("log", "--all", "--no-renames", "--diff-filter=D", "--name-only", "--format=", "-z")
+        self._ends = _path_ends(files)
+        self._deleted_ends = _path_ends(set(self._list_with_git(*deletions)) - files)
         self._symbols: dict[str, bool] = {}
 
     def why_missing(self, path: str) -> str:
@@ -346,16 +341,13 @@ class ProjectFiles:
         plain = os.path.normpath(path)
         if plain.startswith(("..", *_EXAMPLE_PREFIXES)) or os.path.lexists(os.path.join(self.folder, plain)):
             return ""
-        if os.sep not in plain:
-            gone = plain in self._deleted_names and plain not in self._names
-            return "git has it deleted" if gone else ""
         if plain in self._ends:
             return ""
         if plain in self._deleted_ends:
             return "git has it deleted"
         first, above = plain.split(os.sep)[0], os.path.dirname(plain)
         # a command has spaces too: only git knows
-        if self.git or first in BUILD_FOLDERS or " " in plain:
+        if self.git or not above or first in BUILD_FOLDERS or " " in plain:
             return ""
         return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
 
@@ -392,11 +384,10 @@ class ProjectFiles:
         return [one for one in re.split("[\0\n]", data.decode("utf-8", "replace")) if one]
 
 
-def _path_ends(path: str) -> Iterator[str]:
-    """Yield a path, and its ends of two parts or more: people name files from anywhere inside of a project."""
-    parts = path.split("/")
-    for start in range(max(1, len(parts) - 1)):
-        yield "/".join(parts[start:])
+def _path_ends(paths: Set[str]) -> set[str]:
+    """Return paths and all their ends: people name files from anywhere inside of a project."""
+    every = (path.split("/") for path in paths)
+    return {"/".join(parts[start:]) for parts in every for start in range(len(parts))}
 
 
 def find_missing_references(memories: Sequence[FoundMemory]) -> list[ScanFinding]:

@@ -84,7 +84,7 @@ class TableTool(ForeignTool):
     def read(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         file, found = os.path.basename(self.keeps[0]), [path]
         if os.path.isdir(path):
-            every = source.find_files(path, "", troubles)
+            every = source.find_files(path, (file, self.packed), troubles)
             found = [one for one in every if os.path.basename(one) == file or one.endswith(self.packed)]
         for one in found or [os.path.join(path, file)]:
             yield from self._read_file(one, troubles)

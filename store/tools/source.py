@@ -344,7 +344,8 @@ _NAMES = {
     " .hypothesis",
     "keys or passwords": ".ssh .gnupg .aws .azure .kube .docker .password-store .pki .secrets",
     "the bin": ".Trash .Trashes .Trash-1000 .trash",
-    OTHER_DATA: ".mozilla .thunderbird .wine .steam .vscode-server .cursor-server .dbus .Spotlight-V100 .fseventsd",
+    OTHER_DATA: ".obsidian .mozilla .thunderbird .wine .steam .vscode-server .cursor-server .dbus .Spotlight-V100"
+    " .fseventsd",
     "a memory of Memoranda": MEMORANDA_FOLDER,
 }
 # whatever the folder is called
@@ -353,13 +354,13 @@ _BARE_REPOSITORY = ("HEAD", "objects", "refs")
 _EDITORS = (".vscode", ".cursor", ".windsurf")
 
 
-def find_files(path: str, suffix: str, troubles: Troubles) -> Iterator[str]:
-    """Yield a file, whatever its name, or the files below a folder whose name ends so, in order. What cannot be read
-    and what is left out is noted; a folder that is not there is neither."""
+def find_files(path: str, suffix: str | tuple[str, ...], troubles: Troubles) -> Iterator[str]:
+    """Yield a file, whatever its name, or the files below a folder whose name ends so, in any case, in order. What
+    cannot be read and what is left out is noted; a folder that is not there is neither."""
     if os.path.isfile(path):
         yield path
         return
-    waiting, looked, projects, ending = [(path, 0)], 0, set[str](), suffix.lower()
+    waiting, looked, projects = [(path, 0)], 0, set[str]()
     _is_copy_of_project(path, projects)
     while waiting:
         place, depth = waiting.pop()
@@ -372,7 +373,7 @@ def find_files(path: str, suffix: str, troubles: Troubles) -> Iterator[str]:
                 several = sorted(islice(entries, MOST_ENTRIES - looked + 1), key=attrgetter("name"))
             looked += len(several)
             for one in several:
-                wanted = one.name.lower().endswith(ending)
+                wanted = one.name.lower().endswith(suffix)
                 if one.is_symlink():
                     if wanted or one.is_dir():
                         troubles.append(ReadTrouble(one.path, 0, LINK, 0))
@@ -382,7 +383,7 @@ def find_files(path: str, suffix: str, troubles: Troubles) -> Iterator[str]:
                     elif wanted:
                         yield one.path
                 elif why := _reason_to_leave_out(one, depth + 1, projects):
-                    troubles.append(ReadTrouble(one.path, 0, why, _count_files(one.path, ending)))
+                    troubles.append(ReadTrouble(one.path, 0, why, _count_files(one.path, suffix)))
                 else:
                     inner.append((one.path, depth + 1))
         except OSError as error:
@@ -420,11 +421,11 @@ def _is_copy_of_project(folder: str, projects: set[str]) -> bool:
     return seen
 
 
-def _count_files(folder: str, ending: str) -> int:
+def _count_files(folder: str, suffix: str | tuple[str, ...]) -> int:
     """Return at least how many files below a folder have a name that ends so."""
     found = looked = 0
     for _, folders, names in os.walk(folder):
-        found += sum(name.lower().endswith(ending) for name in names)
+        found += sum(name.lower().endswith(suffix) for name in names)
         looked += len(names) + len(folders)
         if looked > COUNTED_ENTRIES:
             break

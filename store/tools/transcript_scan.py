@@ -34,7 +34,11 @@ FINDING_TITLES = {
     "instruction": "Instructions to agents",
     "expiring": "Conversations about to be deleted",
 }
+UNREAD, LEFT_OUT = "unread", "left"
 UNREAD_TITLE = "Could not be read"
+# what is no finding of the scan
+OTHER_TITLES = {UNREAD: UNREAD_TITLE, LEFT_OUT: "Left out"}
+WRONG_KINDS = (*FINDING_TITLES, UNREAD)
 EXPIRING_ADVICE = (
     "`memoranda files --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
 )
@@ -134,8 +138,9 @@ class ScanReport:
     def list_findings(self, kind: str, name: str = "") -> list[ScanFinding]:
         """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of a kind,
         the files that a start in the folder `name` loads, or what could not be read."""
-        if kind == "unread":
-            return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
+        if kind in (UNREAD, LEFT_OUT):
+            several = self.troubles if kind == UNREAD else self.left
+            return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in several]
         if kind == "layer":
             layers = (layer for start in self.starts if start.folder == name for layer in start.layers)
             counts = ((one, f"{one.tokens:,} tokens, {one.agent}") for one in layers)

@@ -162,7 +162,7 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
     read.said[WRONG] = wrong, f"{format_count(len(report.sources), 'tool')}{searched}"
     numbers = list(_scan_numbers(report))
     for one in numbers if chip in (None, WRONG) else ():
-        look = "removed" if one.kind in transcript_scan.FINDING_TITLES or one.kind == "unread" else "accent"
+        look = "removed" if one.kind in transcript_scan.WRONG_KINDS else "accent"
         yield Entry(one[:2], one, _draw(one.says, [(f"{one.number:>7,}  ", look)], one.about))
     counted = [each for one in numbers if one.chip == chip for each in report.list_findings(one.kind, one.name)]
     for at, each in enumerate(counted):
@@ -185,7 +185,7 @@ def _read_wrong(reading: Reading, read: FilesRead) -> Iterator[Entry]:
 
 def _scan_numbers(report: transcript_scan.ScanReport) -> Iterator[ScanNumber]:
     """Yield the numbers of a report, what is wrong first."""
-    for kind, title in (*transcript_scan.FINDING_TITLES.items(), ("unread", transcript_scan.UNREAD_TITLE)):
+    for kind, title in (transcript_scan.FINDING_TITLES | transcript_scan.OTHER_TITLES).items():
         if several := report.list_findings(kind):
             yield ScanNumber(kind, "", len(several), title, title)
     for one in report.sources:
