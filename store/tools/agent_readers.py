@@ -218,18 +218,12 @@ def _file_memory(path: str, head: dict[str, object], body: str, above: int) -> I
     if why is not None and title:
         chosen = _REASON.sub("", said).strip()
         decision = source.FoundDecision(chosen or title, (), why["why"].strip())
-    yield FoundMemory(
-        text=title if decision else said,
-        path=path,
-        line=first,
-        last=first + said.count("\n"),
-        session=source.text_in(about, "originSessionId"),
-        created=source.time_in(about, "modified") or source.modification_time(path),
-        domain=CLAUDE_CODE_DOMAINS.get(kind, "general"),
-        title=source.text_in(head, "name") or os.path.basename(path),
-        kind=kind,
-        decision=decision,
-    )
+    where = path, first, first + said.count("\n"), "", "", source.text_in(about, "originSessionId"), ""
+    created = source.time_in(about, "modified") or source.modification_time(path)
+    domain = CLAUDE_CODE_DOMAINS.get(kind, "general")
+    name = source.text_in(head, "name") or os.path.basename(path)
+    text = title if decision else said
+    yield FoundMemory(text, *where, created, (), domain, title=name, kind=kind, decision=decision)
 
 
 # Codex: conversations as `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.

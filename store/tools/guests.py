@@ -28,7 +28,18 @@ from store.text.words import fold_text
 from store.tools import guard_database, guard_moments, memory_readers, source
 from store.tools.agent_readers import MEMORY_INDEX, claude_projects_folder
 from store.tools.guard_database import GuardedFile, KeptVersions
-from store.tools.guard_moments import EngramCell, FileRestore, GuardRestorePlan
+from store.tools.guard_moments import (
+    DiffLine,
+    EngramCell,
+    FileRestore,
+    GuardedChange,
+    GuardRestorePlan,
+    compare_lines,
+    content_lines,
+    new_edit,
+    settle_restores,
+    unchanged_error,
+)
 from store.tools.source import Bullet, FoundDocument, FoundItem, FoundMemory, Machine, Troubles
 from store.tools.source_import import SOURCES_BY_NAME, get_source
 
@@ -567,7 +578,7 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuardRestoreP
     if not has_kept_versions():
         raise nothing
     with guard_database.open_guard(config) as kept:
-        guard_moments.settle_restores(kept, now)
+        settle_restores(kept, now)
         moment = guard_moments.find_last_edit(kept)
         if moment is None:
             raise nothing
@@ -606,17 +617,17 @@ def _plan_in_files(
     """Plan to change the file of a text, after a backup of what it has now."""
     file = GuardedFile(one.tool, one.path)
     with guard_database.open_guard(config) as kept:
-        guard_moments.settle_restores(kept, now)
+        settle_restores(kept, now)
         change, raw = _back_up(kept, config, machine, now, file)
         try:
             texts = read_markdown_texts(one.tool, one.path, raw)
         except source.CannotUse as error:
-            raise guard_moments.unchanged_error(file, str(error)) from None
+            raise unchanged_error(file, str(error)) from None
         wanted = changed(raw, _find_again(texts, file, one))
         files = [_plan_file_change(change, raw, wanted)]
         if wanted is None and one.tool == "claude-code":
             files += _plan_index_removal(kept, config, machine, now, one.path)
-        return GuardRestorePlan(guard_moments.new_edit(one.tool, now), tuple(files))
+        return GuardRestorePlan(new_edit(one.tool, now), tuple(files))
 
 
 def _plan_index_removal(
@@ -638,19 +649,19 @@ def _plan_index_removal(
 
 def _back_up(
     kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
-) -> tuple[guard_moments.GuardedChange, bytes]:
+) -> tuple[GuardedChange, bytes]:
     """Keep what a file has now; return it as a change of nothing, with its bytes. Raise Conflict."""
     guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
     try:
         found = guard_database.read_guarded_file(file)
     except source.CannotUse as error:
-        raise guard_moments.unchanged_error(file, str(error)) from None
+        raise unchanged_error(file, str(error)) from None
     if found is None:
-        raise guard_moments.unchanged_error(file, "it is gone")
+        raise unchanged_error(file, "it is gone")
     with kept.connection:
         number = kept.file_number(file.tool, file.path)
         version = kept.keep_present(number, found)
-    return guard_moments.GuardedChange(number, file, version, version), found.raw
+    return GuardedChange(number, file, version, version), found.raw
 
 
 def _find_again(texts: Iterable[GuestText], file: GuardedFile, one: GuestText) -> GuestText:
@@ -658,14 +669,14 @@ def _find_again(texts: Iterable[GuestText], file: GuardedFile, one: GuestText) -
     for other in texts:
         if other.name == one.name:
             return other
-    raise guard_moments.unchanged_error(file, "the text changed since it was shown")
+    raise unchanged_error(file, "the text changed since it was shown")
 
 
-def _plan_file_change(change: guard_moments.GuardedChange, raw: bytes, wanted: bytes | None) -> FileRestore:
+def _plan_file_change(change: GuardedChange, raw: bytes, wanted: bytes | None) -> FileRestore:
     """Return the plan for one file: its version, and what it becomes."""
-    lines = [] if wanted is None else guard_moments.content_lines(change.file, wanted)
-    before = guard_moments.content_lines(change.file, raw)
-    difference = guard_moments.compare_lines(before, lines, GUEST_CONTEXT_LINES)
+    lines = [] if wanted is None else content_lines(change.file, wanted)
+    before = content_lines(change.file, raw)
+    difference = compare_lines(before, lines, GUEST_CONTEXT_LINES)
     return FileRestore(change, change.after, wanted, False, tuple(difference))
 
 
@@ -679,20 +690,20 @@ def _plan_in_database(
     file = GuardedFile(one.tool, one.path)
     _find_again(read_guest_texts(file, []), file, one)
     old, lines = (cut_secrets(text).split("\n") if text else [] for text in (one.text, new))
-    difference = tuple(guard_moments.compare_lines(old, lines, GUEST_CONTEXT_LINES))
-    put = FileRestore(guard_moments.GuardedChange(0, file, None, None), None, None, False, difference, (cell,))
-    return GuardRestorePlan(guard_moments.new_edit(one.tool, now), (put,))
+    difference = tuple(compare_lines(old, lines, GUEST_CONTEXT_LINES))
+    put = FileRestore(GuardedChange(0, file, None, None), None, None, False, difference, (cell,))
+    return GuardRestorePlan(new_edit(one.tool, now), (put,))
 
 
-def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[guard_moments.DiffLine, ...]:
+def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
     """Return the lines that differ between the cells before and after."""
     found = []
     for one in cells:
         if one.column == TEXT_COLUMN:
             before, after = (cut_secrets(text or "").split("\n") for text in (one.before, one.after))
-            found += guard_moments.compare_lines(before, after, GUEST_CONTEXT_LINES)
+            found += compare_lines(before, after, GUEST_CONTEXT_LINES)
         else:
-            found.append(guard_moments.DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
+            found.append(DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
     return tuple(found)
 
 
@@ -700,7 +711,7 @@ def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuardRestor
     """Change the columns of a database, and record it as a moment; return its number. Raise Conflict."""
     file = plan.files[0].change.file
     with guard_database.open_guard(config) as kept:
-        guard_moments.settle_restores(kept, now)
+        settle_restores(kept, now)
         guard_moments.require_quiet_file(kept, file.path, now)
         change, _ = _back_up(kept, config, machine, now, file)
         changes = [(change.number, change.before, None)]
@@ -709,7 +720,7 @@ def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuardRestor
             write_engram_cells(file.path, plan.files[0].cells)
             guard_moments.note_restored_database(kept, moment, change.number, file)
         except source.CannotUse as error:
-            raise guard_moments.unchanged_error(file, str(error)) from None
+            raise unchanged_error(file, str(error)) from None
         finally:
             guard_moments.end_guard_restore(kept, moment, now)
         return moment

@@ -23,27 +23,11 @@ from store.text.display import shorten
 from store.text.fence import is_order_to_reader
 from store.text.similarity import ParsedSentence
 from store.text.words import count_tokens, normalize_text
-from store.tools import agent_readers, source
+from store.tools import agent_readers, source, transcript_scan
 from store.tools.memory_readers import parse_markdown_notes
 from store.tools.source import FoundDocument, FoundMemory, FoundTurn, Machine, ReadTrouble, Troubles
 from store.tools.source_import import detect_sources, get_source
-from store.tools.transcript_scan import (
-    DAY_SECONDS,
-    OLD_DAYS,
-    ContextLayer,
-    ProjectStart,
-    ScanFinding,
-    ScanReport,
-    SecretCounts,
-    SourceInventory,
-    claude_cleanup_days,
-    count_turn_secrets,
-    find_expiring,
-    find_sure_secrets,
-    find_transcript_secrets,
-    list_conversation_files,
-    secret_findings,
-)
+from store.tools.transcript_scan import ContextLayer, ProjectStart, ScanFinding, ScanReport, SourceInventory
 
 # Which instruction files an agent loads when it starts in a folder: CLAUDE.md with the rules beside it, AGENTS.md and
 # GEMINI.md from the home folder and every folder above, what they import, and Claude Code's own index of its memory.
@@ -451,7 +435,7 @@ def scan_machine(
     for name, places in found.items():
         progress(get_source(name).title, 0, 0)
         unread: Troubles = []
-        files = list_conversation_files(get_source(name), places, unread)
+        files = transcript_scan.list_conversation_files(get_source(name), places, unread)
         spoken += files
         memories += _scan_tool(report, name, places, files, now, search_transcripts, unread)
     there = {(one.path, one.line) for one in memories}
@@ -475,10 +459,10 @@ def scan_machine(
     for place in claude:
         report.findings += _find_dead_links(place)
     report.findings += _find_cross_project(claude, memories)
-    report.findings += find_expiring(claude, claude_cleanup_days(machine), moment)
+    report.findings += transcript_scan.find_expiring(claude, transcript_scan.claude_cleanup_days(machine), moment)
     first(report)
     if search_transcripts:
-        report.findings += find_transcript_secrets(spoken, partial(progress, "transcripts"))
+        report.findings += transcript_scan.find_transcript_secrets(spoken, partial(progress, "transcripts"))
         report.transcripts = True
     return report
 
@@ -503,7 +487,7 @@ def _scan_tool(
     memories: list[FoundMemory] = []
     documents, said = set[str](), set[str]()
     troubles: Troubles = [*unread]
-    told: SecretCounts = {}
+    told: transcript_scan.SecretCounts = {}
     for place in places:
         # what was said in files is searched there
         for one in reader.read_memories(place, troubles) if files else reader.read(place, troubles):
@@ -514,7 +498,7 @@ def _scan_tool(
             elif isinstance(one, FoundTurn):
                 said.add(one.session)
                 if search:
-                    count_turn_secrets(one, told)
+                    transcript_scan.count_turn_secrets(one, told)
     report.left += source.take_left_out(troubles)
     recent_first = sorted(files, key=source.modification_time, reverse=True)
     kept = report.kept.setdefault(name, [])
@@ -522,24 +506,14 @@ def _scan_tool(
     kept += [ScanFinding("document", path, 1, "") for path in sorted(documents)]
     kept += [ScanFinding("conversation", path, 1, "") for path in recent_first]
     dated = sorted(one.created for one in memories if one.created)
-    border = days_before(now, OLD_DAYS)
+    border = days_before(now, transcript_scan.OLD_DAYS)
     report.troubles += troubles
-    report.findings += secret_findings(told)
-    report.sources.append(
-        SourceInventory(
-            source=name,
-            title=reader.title,
-            places=tuple(places),
-            memories=len(memories),
-            documents=len(documents),
-            conversations=len(files) or len(said),
-            bytes=sum(os.path.getsize(path) for path in files if os.path.isfile(path)),
-            unread=len(troubles),
-            oldest=dated[0] if dated else "",
-            newest=dated[-1] if dated else "",
-            old=sum(one < border for one in dated),
-        )
-    )
+    report.findings += transcript_scan.secret_findings(told)
+    counts = len(memories), len(documents), len(files) or len(said)
+    size = sum(os.path.getsize(path) for path in files if os.path.isfile(path))
+    dates = (dated[0], dated[-1], sum(one < border for one in dated)) if dated else ("", "", 0)
+    about = SourceInventory(name, reader.title, tuple(places), *counts, size, *dates, len(troubles))
+    report.sources.append(about)
     return memories
 
 
@@ -548,7 +522,11 @@ def _check_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset())
     found = []
     for one in memories:
         text = "\n".join(one.texts[:3])
-        labels = dict.fromkeys(secret.label for secret in find_sure_secrets(text)) if one.path not in files else ()
+        labels = (
+            dict.fromkeys(secret.label for secret in transcript_scan.find_sure_secrets(text))
+            if one.path not in files
+            else ()
+        )
         found += [ScanFinding("secret", one.path, one.line, label) for label in labels]
         if is_order_to_reader(text):
             found.append(ScanFinding("instruction", one.path, one.line, "it looks like an instruction to agents"))
@@ -590,7 +568,7 @@ def _check_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> lis
     found: dict[ScanFinding, None] = {}
     for path in sorted(paths):
         text = source.read_text_file(path, []) or ""
-        secrets = list(find_sure_secrets(text))
+        secrets = list(transcript_scan.find_sure_secrets(text))
         code = _code_lines(text) if secrets and path in documents else frozenset()
         for secret in secrets:
             line = text.count("\n", 0, secret.start) + 1
@@ -664,7 +642,9 @@ def _project_starts(machine: Machine, folder: str, claude: Sequence[str], moment
         project = agent_readers.project_working_folder(place)
         if project and os.path.isdir(project):
             files = (path for path in agent_readers.list_transcripts(place, []) if os.path.isfile(path))
-            recent = sum(moment - os.path.getmtime(path) < START_DAYS * DAY_SECONDS for path in files)
+            recent = sum(
+                moment - os.path.getmtime(path) < START_DAYS * transcript_scan.DAY_SECONDS for path in files
+            )
             counts[project] = counts.get(project, 0) + recent
     chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))
     made = (

@@ -6,7 +6,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from store.tools import source
-from store.tools.source import FoundDecision, FoundDocument, FoundItem, FoundMemory, Troubles
+from store.tools.source import (
+    FoundDecision,
+    FoundDocument,
+    FoundItem,
+    FoundMemory,
+    FoundTurn,
+    Machine,
+    ReadTrouble,
+    Troubles,
+    existing_paths,
+    find_files,
+    modification_time,
+    parse_object,
+    parse_tag_list,
+    stripped_texts,
+    text_in,
+    time_in,
+)
 
 
 class ForeignTool:
@@ -20,13 +37,13 @@ class ForeignTool:
     usual = ""
     keeps: tuple[str, ...] = ()
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         """List the files and folders where the tool keeps its memory on this machine; nothing is read of them."""
-        return source.existing_paths(*machine.find_files(self.variable, self.usual, *self.keeps))
+        return existing_paths(*machine.find_files(self.variable, self.usual, *self.keeps))
 
     def files(self, path: str, troubles: Troubles) -> Iterator[str]:
         """Yield a file of Markdown, or those of a folder."""
-        return source.find_files(path, ".md", troubles)
+        return find_files(path, ".md", troubles)
 
     def read(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what lies in a file or a folder, one at a time."""
@@ -34,7 +51,7 @@ class ForeignTool:
 
     def read_memories(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what is read but the turns."""
-        return (one for one in self.read(path, troubles) if not isinstance(one, source.FoundTurn))
+        return (one for one in self.read(path, troubles) if not isinstance(one, FoundTurn))
 
     def list_conversations(self, path: str, troubles: Troubles) -> list[str]:
         """List the files of conversations at a path; none of a tool that keeps them otherwise."""
@@ -45,7 +62,7 @@ class ForeignTool:
         is this project's by its place; what was said is not read."""
         return iter(())
 
-    def guarded(self, machine: source.Machine) -> list[str]:
+    def guarded(self, machine: Machine) -> list[str]:
         """List the files, and folders of Markdown, whose versions guard keeps, whether they exist or not."""
         return self.detect(machine)
 
@@ -84,7 +101,7 @@ class TableTool(ForeignTool):
     def read(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         file, found = os.path.basename(self.keeps[0]), [path]
         if os.path.isdir(path):
-            every = source.find_files(path, (file, self.packed), troubles)
+            every = find_files(path, (file, self.packed), troubles)
             found = [one for one in every if os.path.basename(one) == file or one.endswith(self.packed)]
         for one in found or [os.path.join(path, file)]:
             yield from self._read_file(one, troubles)
@@ -104,7 +121,7 @@ class TableTool(ForeignTool):
             if (tables := self.export_tables(value)) is not None:
                 yield from self.read_rows(path, tables)
             elif value is not None:
-                troubles.append(source.ReadTrouble(path, 0, f"it is not an export of {self.title}"))
+                troubles.append(ReadTrouble(path, 0, f"it is not an export of {self.title}"))
         else:
             yield from source.read_database(path, troubles, self.read_rows)
 
@@ -166,30 +183,30 @@ class ClaudeMem(TableTool):
             if _observation_text(row):
                 yield _claude_mem_memory(path, row, _row_number(row, place), newest)
         for place, row in enumerate(tables.read_table("session_summaries", _CLAUDE_MEM_ROW, "id"), 1):
-            parts = [(name.replace("_", " ").capitalize(), source.text_in(row, name)) for name in _SUMMARY_PARTS]
+            parts = [(name.replace("_", " ").capitalize(), text_in(row, name)) for name in _SUMMARY_PARTS]
             said = "\n".join(f"{name}: {text}" for name, text in parts if text)
-            session = source.text_in(row, *_CLAUDE_MEM_SESSIONS)
+            session = text_in(row, *_CLAUDE_MEM_SESSIONS)
             yield from self._turn(path, place, row, ("assistant", said), session, _claude_mem_project(row))
         sessions = tables.read_table("sdk_sessions", _CLAUDE_MEM_ROW)
-        projects = {source.text_in(row, "content_session_id"): _claude_mem_project(row) for row in sessions}
+        projects = {text_in(row, "content_session_id"): _claude_mem_project(row) for row in sessions}
         for place, row in enumerate(tables.read_table("user_prompts", _CLAUDE_MEM_ROW, "id"), 1):
-            session = source.text_in(row, "content_session_id")
-            said = source.text_in(row, "prompt_text")
+            session = text_in(row, "content_session_id")
+            said = text_in(row, "prompt_text")
             yield from self._turn(path, place, row, ("user", said), session, projects.get(session, ""))
 
     def _turn(
         self, path: str, place: int, row: Row, said: tuple[str, str], session: str, project: str
-    ) -> Iterator[source.FoundTurn]:
+    ) -> Iterator[FoundTurn]:
         """Yield who said what, if that is anything, as a turn."""
-        (role, text), at = said, source.time_in(row, *_CLAUDE_MEM_TIMES)
+        (role, text), at = said, time_in(row, *_CLAUDE_MEM_TIMES)
         name = f"{'prompt' if role == 'user' else 'summary'}/{row.get('id')}"
         if text:
-            yield source.FoundTurn(session or self.name, role, text, path, place, at, name, project)
+            yield FoundTurn(session or self.name, role, text, path, place, at, name, project)
 
 
 def _claude_mem_project(row: Row) -> str:
     """Return the name of a row's project; of a worktree, `name/worktree`, that of its repository."""
-    return source.text_in(row, "merged_into_project", "project").partition("/")[0]
+    return text_in(row, "merged_into_project", "project").partition("/")[0]
 
 
 def _newest_by_title(rows: Iterable[Row]) -> dict[str, str]:
@@ -197,18 +214,18 @@ def _newest_by_title(rows: Iterable[Row]) -> dict[str, str]:
     newest: dict[str, str] = {}
     several = set()
     for row in rows:
-        title = source.text_in(row, "title").casefold()
+        title = text_in(row, "title").casefold()
         if title and title in newest:
             several.add(title)
-        newest[title] = max(newest.get(title, ""), source.time_in(row, *_CLAUDE_MEM_TIMES))
+        newest[title] = max(newest.get(title, ""), time_in(row, *_CLAUDE_MEM_TIMES))
     return {title: newest[title] for title in several}
 
 
 def _claude_mem_memory(path: str, row: Row, number: int, newest: Mapping[str, str]) -> FoundMemory:
     """Return the memory of an observation."""
     title, facts, text = (
-        source.text_in(row, "title"),
-        source.stripped_texts(row.get("facts")),
+        text_in(row, "title"),
+        stripped_texts(row.get("facts")),
         _observation_text(row),
     )
     decision = None
@@ -216,32 +233,25 @@ def _claude_mem_memory(path: str, row: Row, number: int, newest: Mapping[str, st
         rejected = [one for one in facts if one.lower().startswith(REJECTED_PREFIX)]
         against = tuple(one[len(REJECTED_PREFIX) :].strip() for one in rejected)
         for_it = [one for one in facts if one not in rejected]
-        decision = FoundDecision(source.text_in(row, "narrative") or "\n".join(for_it) or text, against)
-    created, note = source.time_in(row, *_CLAUDE_MEM_TIMES), ""
+        decision = FoundDecision(text_in(row, "narrative") or "\n".join(for_it) or text, against)
+    created, note = time_in(row, *_CLAUDE_MEM_TIMES), ""
     if (last := newest.get(title.casefold())) is not None:
         note = "It is the newest of this title" if created == last else "There is a newer one of this title"
-    return FoundMemory(
-        text=title if decision else text,
-        path=path,
-        line=number,
-        place=f"observation {number}",
-        id=str(number),
-        session=source.text_in(row, *_CLAUDE_MEM_SESSIONS),
-        project=_claude_mem_project(row),
-        created=created,
-        tags=source.stripped_texts(row.get("concepts")),
-        note=f"{note}, “{title}”." if note else "",
-        decision=decision,
-    )
+    where = path, number, 0, f"observation {number}", str(number)
+    project = _claude_mem_project(row)
+    tags = stripped_texts(row.get("concepts"))
+    about = text_in(row, *_CLAUDE_MEM_SESSIONS), project, created, tags
+    note = f"{note}, “{title}”." if note else ""
+    return FoundMemory(title if decision else text, *where, *about, note=note, decision=decision)
 
 
 def _observation_text(row: Row) -> str:
     """Return all that an observation says, without repeating anything."""
-    text, facts = source.text_in(row, "narrative", "text"), source.stripped_texts(row.get("facts"))
+    text, facts = text_in(row, "narrative", "text"), stripped_texts(row.get("facts"))
     more = [one for one in facts if one not in text and not one.lower().startswith(REJECTED_PREFIX)]
     if text and more:
         return "\n".join([text, *(f"- {one}" for one in more)])
-    return text or "\n".join(more) or source.text_in(row, "subtitle", "title")
+    return text or "\n".join(more) or text_in(row, "subtitle", "title")
 
 
 ENGRAM_DOMAINS = {"preference": "preferences", "decision": "decisions"}
@@ -263,23 +273,26 @@ class Engram(TableTool):
     packed = ".jsonl.gz"
     exports = "memory_relations=relations user_prompts=prompts"
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         inner = os.path.join(machine.project, ".engram", "chunks")
-        chunks = source.existing_paths(inner) if os.path.isabs(machine.project) else []
+        chunks = existing_paths(inner) if os.path.isabs(machine.project) else []
         return [*super().detect(machine), *chunks]
 
     def read_rows(self, path: str, tables: Tables) -> Iterator[FoundItem]:
         sessions: dict[str, Row] = {str(row.get("id")): row for row in tables.read_table("sessions", _ENGRAM_ROW)}
         yield from self.read_observations(path, tables, sessions)
         for place, row in enumerate(tables.read_table("user_prompts", _ENGRAM_ROW, "id"), 1):
-            if text := source.text_in(row, "content"):
-                session, number = str(row.get("session_id") or self.name), _row_number(row, place)
-                cwd, at = _engram_project(row, sessions.get(session, {})), source.time_in(row, "created_at")
-                yield source.FoundTurn(session, "user", text, path, number, at, f"prompt/{row.get('id')}", cwd)
+            if text := text_in(row, "content"):
+                session = str(row.get("session_id") or self.name)
+                number = _row_number(row, place)
+                cwd = _engram_project(row, sessions.get(session, {}))
+                at = time_in(row, "created_at")
+                yield FoundTurn(session, "user", text, path, number, at, f"prompt/{row.get('id')}", cwd)
         for place, (session, row) in enumerate(sessions.items(), 1):
-            if text := source.text_in(row, "summary"):
-                at, cwd = source.time_in(row, "ended_at", "started_at"), _engram_project({}, row)
-                yield source.FoundTurn(session, "assistant", text, path, place, at, "summary", cwd)
+            if text := text_in(row, "summary"):
+                at = time_in(row, "ended_at", "started_at")
+                cwd = _engram_project({}, row)
+                yield FoundTurn(session, "assistant", text, path, place, at, "summary", cwd)
 
     def read_observations(self, path: str, tables: Tables, sessions: Mapping[str, Row]) -> Iterator[FoundMemory]:
         """Yield the memories."""
@@ -287,37 +300,25 @@ class Engram(TableTool):
         judged = (row for row in relations if row.get("judgment_status") == "judged")
         replaced = {str(row.get("target_id")) for row in judged if row.get("relation") == "supersedes"}
         for place, row in enumerate(tables.read_table("observations", _ENGRAM_ROW, "id"), 1):
-            content = source.text_in(row, "content")
+            content = text_in(row, "content")
             if not content or row.get("deleted_at") or str(row.get("sync_id")) in replaced:
                 continue
             number = _row_number(row, place)
-            kind, session = str(row.get("type") or ""), str(row.get("session_id") or "")
-            title = source.text_in(row, "title")
+            kind = str(row.get("type") or "")
+            session = str(row.get("session_id") or "")
+            title = text_in(row, "title")
             decision = _engram_decision(content) if kind == "decision" and title else None
-            yield FoundMemory(
-                text=title if decision else content,
-                path=path,
-                line=number,
-                place=f"observation {number}",
-                id=source.text_in(row, "sync_id") or str(number),
-                session=session,
-                project=_engram_project(row, sessions.get(session, {})),
-                created=source.time_in(row, "created_at"),
-                domain="personal" if row.get("scope") == "personal" else ENGRAM_DOMAINS.get(kind, "general"),
-                pinned=bool(row.get("pinned")),
-                title=title,
-                kind=kind,
-                decision=decision,
-            )
+            where = path, number, 0, f"observation {number}", text_in(row, "sync_id") or str(number)
+            about = session, _engram_project(row, sessions.get(session, {})), time_in(row, "created_at")
+            domain = "personal" if row.get("scope") == "personal" else ENGRAM_DOMAINS.get(kind, "general")
+            said = title if decision else content
+            pinned = bool(row.get("pinned"))
+            yield FoundMemory(said, *where, *about, (), domain, pinned, "", title, kind, decision)
 
 
 def _engram_project(row: Row, session: Row) -> str:
     """Return the folder of a session; of one that has none, as of what is saved by hand, the name of the project."""
-    return (
-        source.text_in(session, "directory")
-        or source.text_in(row, "project")
-        or source.text_in(session, "project")
-    )
+    return text_in(session, "directory") or text_in(row, "project") or text_in(session, "project")
 
 
 def _engram_decision(content: str) -> FoundDecision:
@@ -346,32 +347,28 @@ class McpMemory(TableTool):
     packed = "sqlite_vec.db.gz"
     needs = "memories"
 
-    def detect(self, machine: source.Machine) -> list[str]:
-        base = machine.find_folder("XDG_DATA_HOME", ".local", "share")
-        if machine.system == "darwin":
-            base = os.path.join(machine.home, "Library", "Application Support")
-        elif machine.system == "win32":
+    def detect(self, machine: Machine) -> list[str]:
+        base = machine.find_data("XDG_DATA_HOME", ".local/share")
+        if machine.system == "win32":
             base = machine.environment.get("LOCALAPPDATA", "")
-        return source.existing_paths(os.path.join(base, "mcp-memory", *self.keeps))
+        return existing_paths(os.path.join(base, "mcp-memory", *self.keeps))
 
     def read_rows(self, path: str, tables: Tables) -> Iterator[FoundItem]:
         for place, row in enumerate(tables.read_table("memories", _MCP_MEMORY_ROW, "id"), 1):
-            text, about = source.text_in(row, "content"), source.parse_object(row.get("metadata"))
+            text, about = text_in(row, "content"), parse_object(row.get("metadata"))
             if not text or row.get("deleted_at") or row.get("superseded_by") or about.get("superseded_by"):
                 continue
-            number, decision = _row_number(row, place), row.get("memory_type") == "decision"
-            tags = row.get("tags")
-            yield FoundMemory(
-                text=_title_from_text(text) if decision else text,
-                path=path,
-                line=number,
-                place=f"memory {number}",
-                id=source.text_in(row, "content_hash"),
-                session=source.text_in(about, "conversation_id"),
-                created=source.time_in(row, "created_at", "created_at_iso"),
-                tags=source.parse_tag_list(tags, mark=""),
-                decision=FoundDecision(text) if decision else None,
+            number = _row_number(row, place)
+            title = _title_from_text(text)
+            where = path, number, 0, f"memory {number}", text_in(row, "content_hash")
+            created = time_in(row, "created_at", "created_at_iso")
+            session, tags = (
+                text_in(about, "conversation_id"),
+                parse_tag_list(row.get("tags"), mark=""),
             )
+            decision = FoundDecision(text) if row.get("memory_type") == "decision" else None
+            said = title if decision else text
+            yield FoundMemory(said, *where, session, created=created, tags=tags, decision=decision)
 
 
 def _title_from_text(text: str) -> str:
@@ -404,34 +401,28 @@ class Mem0(TableTool):
             yield from _mem0_history(path, tables)
             return
         for place, row in enumerate(tables.read_table("results", ""), 1):
-            about, text = source.parse_object(row.get("metadata")), source.text_in(row, "memory")
+            about = parse_object(row.get("metadata"))
+            text = text_in(row, "memory")
             category = str(about.get("category", ""))
             if text:
-                yield FoundMemory(
-                    text=text,
-                    path=path,
-                    line=place,
-                    place=f"memory {place}",
-                    id=source.text_in(row, "id"),
-                    session=source.text_in(row, "run_id"),
-                    created=source.time_in(row, "created_at"),
-                    tags=source.stripped_texts(about.get("tags")),
-                    domain=category if category in MEM0_DOMAINS else "general",
-                )
+                where = path, place, 0, f"memory {place}", text_in(row, "id")
+                when = text_in(row, "run_id"), "", time_in(row, "created_at")
+                domain = category if category in MEM0_DOMAINS else "general"
+                yield FoundMemory(text, *where, *when, stripped_texts(about.get("tags")), domain)
 
 
 def _mem0_history(path: str, database: source.CopiedDatabase) -> Iterator[FoundMemory]:
     """Yield the newest text of each memory that is not deleted."""
     last: dict[str, tuple[str, dict[str, object]]] = {}
     for row in database.read_table("history", "memory_id new_memory event created_at updated_at is_deleted"):
-        name, at = str(row["memory_id"]), source.time_in(row, "updated_at", "created_at")
+        name, at = str(row["memory_id"]), time_in(row, "updated_at", "created_at")
         if name not in last or at >= last[name][0]:
             last[name] = (at, row)
     for name, (_, row) in last.items():
-        text, number = source.text_in(row, "new_memory"), row["rowid"]
+        text, number = text_in(row, "new_memory"), row["rowid"]
         if text and not row["is_deleted"] and row["event"] != "DELETE" and isinstance(number, int):
             line = max(1, number)
-            at = source.time_in(row, "created_at")
+            at = time_in(row, "created_at")
             yield FoundMemory(text, path, line, place=f"event {line}", id=name, created=at)
 
 
@@ -445,23 +436,24 @@ class ServerMemory(ForeignTool):
     name, title = "server-memory", "the reference memory server of MCP"
     keeps = ("memory.jsonl", "memory.json")
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         named = machine.environment.get("MEMORY_FILE_PATH", "")
         inner = os.path.join("node_modules", "@modelcontextprotocol", "server-memory", "dist")
         cached = source.list_folders(os.path.join(machine.home, ".npm", "_npx", ""))
         bases = ("/usr/lib", "/usr/local/lib", os.path.join(machine.home, ".npm-global", "lib"), *cached)
         places = (os.path.join(base, inner, name) for base in bases for name in self.keeps)
-        return source.existing_paths(named, *places)
+        return existing_paths(named, *places)
 
     def read(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
-        for file in source.find_files(path, ".jsonl", troubles):
+        for file in find_files(path, ".jsonl", troubles):
             for number, value in source.read_json_lines(file, troubles):
                 if value.get("type") != "entity":
                     continue
-                name, kind = source.text_in(value, "name"), source.text_in(value, "entityType")
-                place, tags = f"entity “{name}”", tuple(filter(None, (name, kind)))
-                at = source.modification_time(file)
-                for text in source.stripped_texts(value.get("observations")):
+                name, kind = text_in(value, "name"), text_in(value, "entityType")
+                place = f"entity “{name}”"
+                tags = tuple(filter(None, (name, kind)))
+                at = modification_time(file)
+                for text in stripped_texts(value.get("observations")):
                     yield FoundMemory(text, file, number, number, place, created=at, tags=tags)
 
 
@@ -482,10 +474,11 @@ def _observation_note(path: str, text: str, plain_bullets: bool = False) -> Iter
     """Yield what a note holds: a note of type `decision` is one decision, of any other its observations are facts, and
     its prose is a document. With `plain_bullets` other bullets are facts too."""
     head, body, above = source.parse_front_matter(text)
-    if source.text_in(head, "status") == "deprecated":
+    if text_in(head, "status") == "deprecated":
         return
-    created = source.time_in(head, "created", "created_at", "date") or source.modification_time(path)
-    title, tags = source.text_in(head, "title"), source.parse_tag_list(head.get("tags"))
+    created = time_in(head, "created", "created_at", "date") or modification_time(path)
+    title = text_in(head, "title")
+    tags = parse_tag_list(head.get("tags"))
     paragraphs = source.prose_paragraphs(body)
     observed = list[tuple[source.Bullet, str, str, tuple[str, ...]]]()
     for bullet in source.parse_bullets(body, above + 1):
@@ -493,7 +486,7 @@ def _observation_note(path: str, text: str, plain_bullets: bool = False) -> Iter
             observed.append((bullet, found["category"].lower(), *split_observation(found["text"])))
         elif plain_bullets and not _RELATION.fullmatch(bullet.text):
             observed.append((bullet, "", *split_observation(bullet.text)))
-    if source.text_in(head, "type") == "decision" and title:
+    if text_in(head, "type") == "decision" and title:
         by: dict[str, list[str]] = {}
         for _, category, said, marks in observed:
             by.setdefault(category, []).extend([said] if category else [])
@@ -536,15 +529,15 @@ class BasicMemory(MarkdownTool):
 
     name = title = "basic-memory"
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         named = [os.path.join(machine.home, "basic-memory")]
         path = os.path.join(machine.home, ".basic-memory", "config.json")
-        config = source.parse_object(source.read_json_file(path, []))
-        for project in source.parse_object(config.get("projects")).values():
+        config = parse_object(source.read_json_file(path, []))
+        for project in parse_object(config.get("projects")).values():
             place = project.get("path") if isinstance(project, dict) else project
             if isinstance(place, str):
                 named.append(os.path.join(machine.home, place.removeprefix("~/")))
-        return source.existing_paths(*named)
+        return existing_paths(*named)
 
     def read_text(self, path: str, text: str) -> Iterator[FoundItem]:
         return _observation_note(path, text)
@@ -556,7 +549,7 @@ class Markdown(MarkdownTool):
 
     name, title = "markdown", "Markdown files"
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         # it is read only where it is named
         return []
 
@@ -567,8 +560,8 @@ class Markdown(MarkdownTool):
 def parse_markdown_notes(path: str, text: str) -> Iterator[FoundItem]:
     """Yield the facts of a file with this text, then its prose."""
     head, body, above = source.parse_front_matter(text)
-    created = source.time_in(head, "created", "date") or source.modification_time(path)
-    tags = source.parse_tag_list(head.get("tags"))
+    created = time_in(head, "created", "date") or modification_time(path)
+    tags = parse_tag_list(head.get("tags"))
     for bullet in source.parse_bullets(body, above + 1):
         if not source.is_unfilled(bullet.text):
             yield source.bullet_memory(bullet, path, created, tags)
@@ -589,16 +582,14 @@ class Obsidian(MarkdownTool):
 
     name, title = "obsidian", "an Obsidian vault"
 
-    def detect(self, machine: source.Machine) -> list[str]:
-        base = machine.find_folder("XDG_CONFIG_HOME", ".config")
-        if machine.system == "darwin":
-            base = os.path.join(machine.home, "Library", "Application Support")
-        config = source.parse_object(source.read_json_file(os.path.join(base, "obsidian", "obsidian.json"), []))
-        vaults = source.parse_object(config.get("vaults")).values()
-        paths = (source.parse_object(vault).get("path") for vault in vaults)
+    def detect(self, machine: Machine) -> list[str]:
+        base = machine.find_data("XDG_CONFIG_HOME", ".config")
+        config = parse_object(source.read_json_file(os.path.join(base, "obsidian", "obsidian.json"), []))
+        vaults = parse_object(config.get("vaults")).values()
+        paths = (parse_object(vault).get("path") for vault in vaults)
         return [path for path in paths if isinstance(path, str) and os.path.isdir(os.path.join(path, ".obsidian"))]
 
-    def guarded(self, machine: source.Machine) -> list[str]:
+    def guarded(self, machine: Machine) -> list[str]:
         return []
 
     def files(self, path: str, troubles: Troubles) -> Iterator[str]:
@@ -624,9 +615,7 @@ def _move_trailing_tags(memory: FoundMemory) -> FoundMemory:
     while found := _TRAILING_TAG.search(text):
         tags.insert(0, found["tag"])
         text = text[: found.start()]
-    return (
-        memory._replace(text=text, tags=source.parse_tag_list([*memory.tags, *tags])) if text.strip() else memory
-    )
+    return memory._replace(text=text, tags=parse_tag_list([*memory.tags, *tags])) if text.strip() else memory
 
 
 OKF_RESERVED_FILES = ("index.md", "log.md")
@@ -660,7 +649,7 @@ class OpenClaw(MarkdownTool):
 
     name, title = "openclaw", "OpenClaw"
 
-    def detect(self, machine: source.Machine) -> list[str]:
+    def detect(self, machine: Machine) -> list[str]:
         own = os.path.join(machine.home, ".openclaw")
         state = machine.environment.get("OPENCLAW_STATE_DIR", "")
         named = [machine.environment.get("OPENCLAW_WORKSPACE_DIR", "")]
@@ -673,9 +662,9 @@ class OpenClaw(MarkdownTool):
                 place = os.path.join(machine.home, folder.removeprefix("~/"))
                 inner = source.list_folders(os.path.join(place, ""), links=True)
                 named += [place, *(one for one in inner if os.path.isfile(os.path.join(one, "SOUL.md")))]
-        return [place for place in source.existing_paths(*named) if os.path.isdir(place)]
+        return [place for place in existing_paths(*named) if os.path.isdir(place)]
 
-    def guarded(self, machine: source.Machine) -> list[str]:
+    def guarded(self, machine: Machine) -> list[str]:
         inner = (*OPENCLAW_LISTS, "memory")
         return [os.path.join(one, name) for one in self.detect(machine) for name in inner]
 
@@ -696,12 +685,13 @@ class OpenClaw(MarkdownTool):
                 yield FoundDocument(path, body.strip(), name, "day")
             return
         for bullet in source.parse_bullets(body, above + 1):
-            status, observed = STATUS_MARK.search(bullet.above), OBSERVED_DATE.search(bullet.above)
+            status = STATUS_MARK.search(bullet.above)
+            observed = OBSERVED_DATE.search(bullet.above)
             date = observed["date"] if observed else ""
             if (status and status["status"] != "active") or source.is_unfilled(bullet.text):
                 continue
             if not PLACEHOLDER_TEXT.search(bullet.text) and not PLACEHOLDER_TEXT.search(date):
-                created = source.parse_foreign_time(date or None) or source.modification_time(path)
+                created = source.parse_foreign_time(date or None) or modification_time(path)
                 domain, tags = ("preferences", ()) if of_person else ("general", bullet.tags)
                 title = bullet.heading or name
                 yield source.bullet_memory(bullet, path, created, tags, domain=domain, title=title)

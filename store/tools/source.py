@@ -138,6 +138,11 @@ class Machine:
         """Return the folder that a variable names; without it the usual one, in steps from the home folder."""
         return self.environment.get(variable) or os.path.join(self.home, *usual)
 
+    def find_data(self, variable: str, usual: str) -> str:
+        """Return the folder of programs' data, which macOS has in a place of its own."""
+        apple = os.path.join(self.home, "Library", "Application Support")
+        return apple if self.system == "darwin" else self.find_folder(variable, usual)
+
     def find_files(self, variable: str, usual: str, *names: str) -> list[str]:
         """List files of these names in the folder that a variable names, or in the usual one."""
         return [os.path.join(self.find_folder(variable, usual), name) for name in names]
@@ -583,11 +588,11 @@ class CopiedDatabase:
         self.asked.add(table)
         if table not in self.tables:
             return
-        here = {row[1] for row in self._connection.execute(f"PRAGMA table_info({_quote_identifier(table)})")}
+        here = {row[1] for row in self._connection.execute(f"PRAGMA table_info({_sql_name(table)})")}
         wanted = columns.split()
-        named = ", ".join(_quote_identifier(name) if name in here else "NULL" for name in wanted)
-        by, read = _quote_identifier(order) if order in here else "rowid", set[object]()
-        query = f"SELECT rowid, {named} FROM {_quote_identifier(table)}"
+        named = ", ".join(_sql_name(name) if name in here else "NULL" for name in wanted)
+        by, read = _sql_name(order) if order in here else "rowid", set[object]()
+        query = f"SELECT rowid, {named} FROM {_sql_name(table)}"
         for way in (f"{by}, rowid", "rowid", "rowid DESC"):
             try:
                 for row in self._connection.execute(f"{query} ORDER BY {way}"):
@@ -599,7 +604,7 @@ class CopiedDatabase:
                 self.damaged[table] = len(read)
 
 
-def _quote_identifier(name: str) -> str:
+def _sql_name(name: str) -> str:
     """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 

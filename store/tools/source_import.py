@@ -400,14 +400,9 @@ class SourceImport:
         if is_suspicious(one.text):
             reason.append("It looks like an instruction to agents.")
         quote = one.decision.chosen if one.decision else one.text
-        return ProposalQuestion(
-            "add",
-            {name: value for name, value in change.items() if value not in ("", [])},
-            None,
-            ({"citation": str(place), "quote": quote},),
-            self.origin,
-            " ".join(filter(None, reason)),
-        )
+        change = {name: value for name, value in change.items() if value not in ("", [])}
+        evidence = ({"citation": str(place), "quote": quote},)
+        return ProposalQuestion("add", change, None, evidence, self.origin, " ".join(filter(None, reason)))
 
     # reading
 
