@@ -15,7 +15,7 @@ from store.base.errors import MemorandaError
 from store.git.process import run_git
 from store.inbox.duplicates import find_pairs_by_words
 from store.ingest.formats import fence_after_line
-from store.projects.checkout import folders_above
+from store.git.checkout import folders_above
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families
 from store.text import similarity
