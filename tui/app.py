@@ -50,13 +50,16 @@ if TYPE_CHECKING:
 
 
 DEFAULT_THEME = "textual-dark"
-HOLD_SECONDS = 2.0  # maximum time that keys are buffered
+# maximum time that keys are buffered
+HOLD_SECONDS = 2.0
 # seconds between two keys up to which the second waits until the first is done; a held key's are more
 KEY_GAP_SECONDS = 0.03
-LAST_KEY_SECONDS = 0.5  # maximum time that it waits
+# maximum time that it waits
+LAST_KEY_SECONDS = 0.5
 # for how long a key does not remove a warning: it was typed before it could be read
 WARNING_SECONDS = 1.5
-KEPT_MESSAGES = 200  # that are kept for `:messages`
+# that are kept for `:messages`
+KEPT_MESSAGES = 200
 # how long the import of all else waits for the first facts
 FIRST_FACTS_SECONDS = 1.0
 # seconds without a key or the mouse after which little is looked at
@@ -307,7 +310,8 @@ class Memoranda(SaysDefects, App[int]):
         self._number += 1
         if not await self._binds_at_once(event, target):
             await super().on_event(event)
-        if ends:  # later keys are for its result
+        # later keys are for its result
+        if ends:
             self.hold_keys()
         elif isinstance(event, events.Key) and not target.check_consume_key(event.key, event.character):
             self._passing, self._passed = target, (event.time, monotonic())
@@ -395,7 +399,8 @@ class Memoranda(SaysDefects, App[int]):
 
     def _show_main(self) -> None:
         """Import what shows a memory, and show it."""
-        self.hold_keys()  # anew: they are for it
+        # anew: they are for it
+        self.hold_keys()
         from tui.main_screen.screen import MainScreen
 
         self.modeller = self.modeller or MainScreen.make_modeller(self._model_told)
@@ -406,7 +411,8 @@ class Memoranda(SaysDefects, App[int]):
 
     def on_ready(self) -> None:
         self.screen_change_signal.subscribe(self, self._changes_screen, immediate=True)
-        self.hold_keys()  # they are for the main screen
+        # they are for the main screen
+        self.hold_keys()
         self.call_after_refresh(self._show_first_facts)
         self._complain()
         if not self.is_headless and os.name == "posix":
@@ -441,7 +447,8 @@ class Memoranda(SaysDefects, App[int]):
     async def on_unmount(self) -> None:
         if self.modeller is not None:
             self.modeller.close()
-        if self._unkept:  # chosen right before the end
+        # chosen right before the end
+        if self._unkept:
             await asyncio.to_thread(self._keep_theme)
         await self._close_engine()
 
@@ -474,7 +481,8 @@ def own_terminal() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # the terminal is gone
+        # the terminal is gone
+        with suppress(OSError):
             screen.flush()
         os.dup2(screen.fileno(), number)
         sys.__stderr__, sys.stderr = before, current  # type: ignore[misc]

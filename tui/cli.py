@@ -33,7 +33,8 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        pass  # the reader closed the pipe
+        # the reader closed the pipe
+        pass
     except OSError:
         # reported already, if possible
         status = status or ExitStatus.CANNOT

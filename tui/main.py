@@ -11,7 +11,8 @@ import store
 
 def main() -> None:
     """Run the console script, and end the process."""
-    os.umask(0o077)  # before any file is created
+    # before any file is created
+    os.umask(0o077)
     # what imports make stays: looking through it takes a tenth of a command
     gc.set_threshold(50_000, 20, 20)
     _open_closed_streams()

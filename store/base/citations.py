@@ -101,7 +101,8 @@ def remove_citations(text: str) -> str:
     """Return a text without its citations in brackets: `as it says [F#12]` becomes `as it says`."""
 
     def bare(match: re.Match[str]) -> str:
-        if match[1] is None:  # an address
+        # an address
+        if match[1] is None:
             return match[0]
         try:
             for part in re.split(r"[,;\s]+", match[1].strip()):

@@ -38,5 +38,6 @@ def _ask(what: bytes) -> bool:
         except TimeoutError:
             return False
         except OSError:
-            pass  # it was killed, or has just ended
+            # it was killed, or has just ended
+            pass
     return True

@@ -17,8 +17,10 @@ from store.base.vocabulary import AUTOMATIC_TRIGGERS
 
 # characters of a line from which on the next may be the rest of it
 MIN_WRAPPED_LENGTH = 50
-MAX_SUBJECT_LINES = 3  # of a subject
-MAX_HEADLINE = 200  # characters of a commit in a list
+# of a subject
+MAX_SUBJECT_LINES = 3
+# characters of a commit in a list
+MAX_HEADLINE = 200
 _PARAGRAPH_END = r"\n[ \t\r]*\n"
 # begins a line that is none: of a list, a trailer
 _LIST_OR_TRAILER = r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)"
@@ -155,7 +157,8 @@ class Decision(CitedRecord, WordedRecord):
     confirmed_at: str | None = None
     evidence: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    evidence_state: str = ""  # as of a fact
+    # as of a fact
+    evidence_state: str = ""
 
 
 def format_evidence_note(record: Fact | Decision) -> str:

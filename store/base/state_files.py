@@ -26,7 +26,8 @@ TEAM_PATH_FILE = "path"
 MAX_STATE_BYTES = 1_000_000
 # what could not be written, for this process
 _state_in_process: dict[str, str] = {}
-_write_problems: dict[str, str] = {}  # by name, why
+# by name, why
+_write_problems: dict[str, str] = {}
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -192,7 +193,8 @@ def write_state(name: str, text: str, once: bool = False) -> bool:
             try:
                 os.link(part, path)
             except FileExistsError:
-                pass  # another process was first
+                # another process was first
+                pass
             finally:
                 os.unlink(part)
         else:

@@ -101,10 +101,12 @@ GUEST_TOOLS = ("claude-code", "basic-memory", "openclaw", "engram")
 EVIDENCE_STATES = ("", "holds", "moved", "changed", "gone")
 # of a folder with a file for each record
 EXPORT_FORMS = ("claude-code", "okf")
-PERSON_ORIGIN = "user"  # the only origin that is a person
+# the only origin that is a person
+PERSON_ORIGIN = "user"
 # the origin of what somebody wrote into a file that is kept in sync
 FILE_ORIGIN = "file"
-RULES_ORIGIN = "rules"  # who answers where no model does
+# who answers where no model does
+RULES_ORIGIN = "rules"
 # followed by its name: the origin of what a model proposed or summarised
 MODEL_ORIGIN_PREFIX = "model:"
 # followed by the session: the origin of what was learned from a conversation

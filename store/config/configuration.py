@@ -67,7 +67,8 @@ def _config_digest(text: str) -> str:
 # not the 0600 we give it are refused. `is_config_granted` decides what a private one may set.
 
 CONFIG_FILE = "config.toml"
-MAX_CONFIG_BYTES = 1_000_000  # bytes
+# bytes
+MAX_CONFIG_BYTES = 1_000_000
 
 
 def user_settings_path() -> str:

@@ -140,8 +140,10 @@ class Context(NamedTuple):
 # It shows which facts a session received in its last turns, whether its last answer had the requested form, and how
 # many of the tokens were useful: those of records that the answer cited.
 
-MAX_LOGGED_CONTEXTS = 500  # contexts
-RECENT_TURNS = 3  # turns before the current one that count as recent
+# contexts
+MAX_LOGGED_CONTEXTS = 500
+# turns before the current one that count as recent
+RECENT_TURNS = 3
 
 
 class SentLog:
@@ -255,11 +257,14 @@ def _parse_key(text: str) -> int | None:
     )
 
 
-MAX_OWN_LINES = 60  # of the person's own text, the first ones
-MAX_LOG_LINES = 60  # of today's log, the last ones
+# of the person's own text, the first ones
+MAX_OWN_LINES = 60
+# of today's log, the last ones
+MAX_LOG_LINES = 60
 # tokens reserved for the log in the space that it shares with summaries
 MIN_LOG_TOKENS = 100
-MAX_QUESTION_TOKENS = 1_200  # tokens of a question that are sent
+# tokens of a question that are sent
+MAX_QUESTION_TOKENS = 1_200
 QUESTION_CUT_NOTE = "The question is long: its middle is left out."
 
 
@@ -322,7 +327,8 @@ class ContextBuilder:
         own = fit_first_pieces("own", self._own_text_pieces(), PART_LIMITS["own"])
         room = PART_LIMITS["window"] - own.tokens - asked.tokens
         window = fit_last_pieces("window", [_turn_piece(turn) for turn in turns], room)
-        seen = {piece.citation: piece.text for piece in window.pieces}  # the parts that are sent
+        # the parts that are sent
+        seen = {piece.citation: piece.text for piece in window.pieces}
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [
             replace(turn, text=seen[turn.citation]) for turn in turns[-RECENT_TURNS:] if turn.citation in seen
@@ -396,7 +402,10 @@ class ContextBuilder:
         summaries = Summaries(self._database)
         parts = [
             ContextPiece(
-                summary.citation, pack_key("summary", summary.id), f"- [{summary.citation}] ", summary.prompt_line
+                summary.citation,
+                pack_key("summary", summary.id),
+                f"- [{summary.citation}] ",
+                summary.prompt_line,
             )
             for summary in summaries.active(session)
             if not shown or summary.last < shown
@@ -422,7 +431,8 @@ class ContextBuilder:
         """Return the last lines of today's daily log, if there is one."""
         today = datetime.fromisoformat(self._database.clock()).astimezone().date().isoformat()
         if self._database.moment:
-            return []  # former texts of documents are not kept
+            # former texts of documents are not kept
+            return []
         try:
             found = self._documents.read_lines(f"{self._documents.roots.logs}/{today}.md")
         except MemorandaError:

@@ -61,8 +61,10 @@ def find_accepted_ids(database: Database, facts: Sequence[AuthoredFact]) -> Coll
 # Every part has a limit, and so has the whole. Where the whole would exceed its limit, summaries are dropped first,
 # then the window, from its oldest turn on; the question, the facts and the standing part never are.
 
-MAX_PROMPT_TOKENS = 3_050  # of everything that is sent
-ANSWER_TOKENS = 950  # that the model keeps for its answer
+# of everything that is sent
+MAX_PROMPT_TOKENS = 3_050
+# that the model keeps for its answer
+ANSWER_TOKENS = 950
 # prompt and answer together: above it a warning is shown
 WARNING_TOKENS = 3_500
 # `own` is taken from the window's, and `log` shares …
@@ -75,7 +77,8 @@ PART_LIMITS = {
     "window": 2_000,
     "tools": 300,
 }
-SHARED_LIMIT = 200  # … this with the summaries
+# … this with the summaries
+SHARED_LIMIT = 200
 # tokens of a text that is cut: a shorter one is useless
 MIN_CUT_TOKENS = 12
 # parts that are lines of one document
@@ -329,7 +332,8 @@ def _needed_similarity(similarity: float | None, threshold: float) -> str:
     return f"{similarity:.2f} relevant to the question, {threshold:.2f} is needed"
 
 
-MAX_FOUND_FACTS = 40  # facts that a search may return
+# facts that a search may return
+MAX_FOUND_FACTS = 40
 # pinned facts that are considered, the most important first
 MAX_PINNED_FACTS = 40
 # for pinned facts not related to the question, before those related to it

@@ -17,7 +17,8 @@ QUEUE_TASKS = (
     "extract_facts",
     "reconfirm",
 )  # of a model; an entry for rules of either name means all that they do
-MODEL_PREFIX = "model."  # prefix of the tasks of a model
+# prefix of the tasks of a model
+MODEL_PREFIX = "model."
 # entries that wait for a model, at most: the newest are kept
 MOST_WAITING = 400
 MOST_ATTEMPTS = 3

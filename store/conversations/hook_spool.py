@@ -74,7 +74,8 @@ def append_act(
             _write_synced(handle, (b"\n" if torn else b"") + line)
     except OSError as error:
         raise StorageError(
-            f"The spool beside {path} cannot be written: {error.strerror}.", "Look at its folder, and at the disk."
+            f"The spool beside {path} cannot be written: {error.strerror}.",
+            "Look at its folder, and at the disk.",
         ) from None
     before = count_markers(json.dumps(entry, ensure_ascii=True))
     found = {rule: number - before.get(rule, 0) for rule, number in count_markers(body).items()}

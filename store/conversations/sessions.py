@@ -26,10 +26,12 @@ from store.text.words import load_stop_words, normalize_text, reduce_to_one_line
 # beside them keeps them out of git, unless somebody wants them there.
 
 SNAPSHOT_MESSAGES = 15
-SNAPSHOT_FOLDER = "snapshots"  # in that of the logs
+# in that of the logs
+SNAPSHOT_FOLDER = "snapshots"
 # of a slug: words, characters
 SLUG_WORDS, LONGEST_SLUG = 6, 48
-MOST_SNAPSHOTS = 1_000  # snapshots of one slug
+# snapshots of one slug
+MOST_SNAPSHOTS = 1_000
 GITIGNORE = ".gitignore"
 GITIGNORE_TEXT = b"# Conversations are private. To let git see them: memoranda config snapshots.in_git true\n*\n"
 # prefix of a file being written, beside the memory
@@ -145,7 +147,10 @@ def update_gitignore(folder: int, in_git: bool, rule: bytes) -> None:
 def _is_shown_to_git(base: str, logs: tuple[str, ...]) -> bool:
     """Return whether a person's own rule lets git see the folder: a rule inside it would override theirs."""
     for place in (base, os.path.join(base, *logs)):
-        with suppress(OSError, UnicodeDecodeError), open(os.path.join(place, GITIGNORE), encoding="utf-8") as file:
+        with (
+            suppress(OSError, UnicodeDecodeError),
+            open(os.path.join(place, GITIGNORE), encoding="utf-8") as file,
+        ):
             if any(line.startswith("!") and SNAPSHOT_FOLDER in line for line in file):
                 return True
     return False

@@ -29,11 +29,13 @@ from store.text.words import any_of_regex, count_tokens, fold_text, load_words
 # Summarise a few turns by rule: whole sentences of the turns, or nothing. A model that summarises them better returns
 # the same `SummaryFields`.
 
-SUMMARY_TOKENS = 50  # of one summary, in a prompt
+# of one summary, in a prompt
+SUMMARY_TOKENS = 50
 # of the topic, so that there is room for the decisions
 TOPIC_TOKENS = 30
 TERM_TOKENS = 7  # of a name
-MOST_SENTENCES = 3  # decisions, questions
+# decisions, questions
+MOST_SENTENCES = 3
 MOST_TERMS = 5
 
 _WORDS = tomllib.loads(Path(__file__).with_name("summaries.toml").read_text(encoding="utf-8"))
@@ -203,11 +205,15 @@ def _flatten(text: str) -> str:
 
 Summarise = Callable[[Sequence[Turn]], SummaryFields]
 
-LIST_COLUMNS = (5, 7, 8)  # columns that are lists
+# columns that are lists
+LIST_COLUMNS = (5, 7, 8)
 SUMMARIES_ORIGIN = "agent"
-MOST_ACTIVE = 4  # summaries of a session in a prompt
-TURNS_PER_SUMMARY = 3  # of one summary, at most
-SUMMARY_BATCH = 50  # summaries of one transaction
+# summaries of a session in a prompt
+MOST_ACTIVE = 4
+# of one summary, at most
+TURNS_PER_SUMMARY = 3
+# summaries of one transaction
+SUMMARY_BATCH = 50
 
 
 class Summaries(RecordTable[Summary]):

@@ -256,7 +256,8 @@ WANDERING_BELOW, KEEPING_ABOVE = (
     0.3,
     0.7,
 )  # calibrated continuity of the last turns, below and above which MIN_WINDOW_TURNS and MAX_WINDOW_TURNS are used
-JUDGED_TURNS = 2  # number of last turns that decide it
+# number of last turns that decide it
+JUDGED_TURNS = 2
 WINDOW_TOKENS = 2_000
 # turns before and after that are indexed and shown with a turn
 CONTEXT_TURNS = 2

@@ -25,7 +25,8 @@ from store.database.values import repair_changeset
 Row = tuple[str, str, str, int, str | None, str | None]
 
 ROW_SALT_BYTES = 16
-PURGED_MARK = "[purged]"  # replaces a purged text
+# replaces a purged text
+PURGED_MARK = "[purged]"
 # the columns of a record that hold its words, and what a purge writes in their place
 PURGED_VALUES = {
     "facts": {"fact": PURGED_MARK, "text_hash": "", "evidence": "[]", "tags": "[]"},
@@ -184,7 +185,10 @@ def _history_row(connection: apsw.Connection, change: Any, names: list[str]) -> 
     keys = sorted(change.pk_columns)
     stated = change.old or change.new
     left_out = keys if change.op == "UPDATE" else []
-    before, after = _name_value_pairs(names, change.old, left_out), _name_value_pairs(names, change.new, left_out)
+    before, after = (
+        _name_value_pairs(names, change.old, left_out),
+        _name_value_pairs(names, change.new, left_out),
+    )
     key, old, new = connection.execute(
         f"SELECT json_array({_question_marks(len(keys))}), {_json_object_sql(before)}, {_json_object_sql(after)}",
         (*(stated[i] for i in keys), *(before or ()), *(after or ())),

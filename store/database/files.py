@@ -173,7 +173,8 @@ def refuse_lost_file(path: str) -> None:
     except FileNotFoundError:
         how = "is gone"
     except OSError:
-        return  # whoever opens it says why
+        # whoever opens it says why
+        return
     kept = list_backup_files(path)
     if kept:
         log = f"{path}-wal"
@@ -207,7 +208,8 @@ def _make_private_folder(folder: str) -> None:
         os.chmod(folder, 0o700)
         sync_folder(os.path.dirname(folder))
     except FileExistsError:
-        return  # another process was first
+        # another process was first
+        return
     except OSError as error:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror}.", "Name another file with --db PATH."
@@ -281,7 +283,8 @@ def _remove_permissions(path: str, mode: int, warnings: list[str]) -> None:
     try:
         os.chmod(path, mode)
     except OSError:
-        pass  # reported below: the current mode decides
+        # reported below: the current mode decides
+        pass
     if stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
         warnings.append(f"{path} can be read by others: its file system keeps no permissions.")
 

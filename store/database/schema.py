@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 # Identify a memory's file, and the version of the schema that this program makes.
 
-APPLICATION_ID = 0x4D454D4F  # "MEMO"
+# "MEMO"
+APPLICATION_ID = 0x4D454D4F
 SCHEMA_VERSION = 22
 
 
@@ -166,7 +167,16 @@ def run_script(connection: apsw.Connection, script: str) -> None:
 # every change kept in history, undoable, restorable; in the order an export lists them
 RECORDED_TABLES = ("facts", "decisions", "commit_links", "tasks", "proposals", "mutes")
 # append-only, never rolled back
-JOURNAL_TABLES = ("iterations", "commits", "events", "checkpoints", "turns", "summaries", "history", "history_row")
+JOURNAL_TABLES = (
+    "iterations",
+    "commits",
+    "events",
+    "checkpoints",
+    "turns",
+    "summaries",
+    "history",
+    "history_row",
+)
 # also a journal, in another form: rows of history_row; an export lists them as changes
 PACKED_TABLES = ("history_block",)
 # of this machine and this moment: no history, no export

@@ -49,7 +49,8 @@ def read_purge_key(database: Database) -> bytes | None:
 WORD_DIGEST_BYTES = 16
 # letters and figures: a shorter text occurs in too many unrelated ones
 MIN_PURGED_LETTERS = 4
-FIRST_WORDS = 3  # words by which a longer text is found
+# words by which a longer text is found
+FIRST_WORDS = 3
 # letters from which on a text counts as typed; of a shorter one half of its letters
 BEGINNING_LETTERS = 16
 DIGEST_KINDS = WHOLE_DIGEST, NAME_DIGEST, FIRST_DIGEST, BEGUN_DIGEST, HALF_DIGEST = (

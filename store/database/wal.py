@@ -146,7 +146,8 @@ FIRST_RETRY_SECONDS = 0.0005
 UNQUEUED_RETRY_SECONDS = 0.005
 # Longer than twenty writers take on a busy machine. A holder stopped in the queue costs a writer this much.
 MAX_QUEUE_SECONDS = 2.0
-MAX_QUEUE_SHARE = 0.8  # of a writer's patience, at most
+# of a writer's patience, at most
+MAX_QUEUE_SHARE = 0.8
 
 
 class WriterTurn:

@@ -53,7 +53,8 @@ from store.text.display import format_count
 TOKEN_CHARACTERS = 4  # characters
 CHUNK_SIZE = 400 * TOKEN_CHARACTERS
 CHUNK_OVERLAP = 80 * TOKEN_CHARACTERS
-HEADING_SEPARATOR = " › "  # the headings of a path
+# the headings of a path
+HEADING_SEPARATOR = " › "
 # with the full stop of Chinese and Japanese
 SENTENCE_ENDS = (". ", "! ", "? ", "; ", chr(0x3002))
 # characters of one heading that are kept
@@ -248,8 +249,10 @@ def _split_long_line(line: str) -> list[str]:
 ScanProgress = Callable[[int, int], None]
 
 DOCUMENTS_LEASE = "documents"
-BATCH_CHUNKS = 100  # of one transaction, some 20 ms
-BATCH_REMOVALS = 20  # documents with all their chunks
+# of one transaction, some 20 ms
+BATCH_CHUNKS = 100
+# documents with all their chunks
+BATCH_REMOVALS = 20
 BATCH_SECONDS = 0.5
 # of the chunks: a higher one causes all files to be split again
 CHUNK_FORM = 1

@@ -28,10 +28,12 @@ MEMORY_FOLDER = "memory"
 MARKDOWN_SUFFIX = ".md"
 LARGEST_FILE = 2_000_000  # bytes
 MOST_FILES = 5_000
-MOST_DEPTH = 32  # folders below a root
+# folders below a root
+MOST_DEPTH = 32
 # in `meta`: paths from the project, as JSON
 LOG_FOLDERS = "log.folders"
-MOST_ENTRIES = 200_000  # names that are read, of any kind
+# names that are read, of any kind
+MOST_ENTRIES = 200_000
 
 
 class Unreadable(MemorandaError):

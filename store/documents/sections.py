@@ -47,7 +47,11 @@ class SectionFile(NamedTuple):
         after = self.after
         if more := list(more):
             after = end.join(["", *more, ""]) + after
-        marked = [f"<!-- memoranda {name} {version}: {SECTION_HINT} -->", *lines, f"<!-- memoranda {name} end -->"]
+        marked = [
+            f"<!-- memoranda {name} {version}: {SECTION_HINT} -->",
+            *lines,
+            f"<!-- memoranda {name} end -->",
+        ]
         return (_BOM if self.bom else "") + before + end.join([*marked, ""]) + after
 
     def to_bytes(self, name: str) -> bytes:

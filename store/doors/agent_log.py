@@ -301,7 +301,8 @@ def get_injection(database: Database, number: int) -> Injection:
 def _read_injections(database: Database, where: str, parameters: tuple[object, ...]) -> list[Injection]:
     """Return the injections that a condition selects, with the records in each."""
     rows = database.rows(
-        f"SELECT id, at, client, session, event, question, text, tokens FROM injections WHERE {where}", parameters
+        f"SELECT id, at, client, session, event, question, text, tokens FROM injections WHERE {where}",
+        parameters,
     )
     numbers = json.dumps([row[0] for row in rows])
     inside: dict[int, list[tuple[str, str, int]]] = {}

@@ -158,7 +158,12 @@ def make_claude_edits(place: ClientPlace) -> list[ConfigEdit]:
             *make_hook_edits(file, "claude-code", place),
         ]
     if place.scope == SCOPE_LOCAL:
-        key: tuple[str, ...] = ("projects", checkout_root(place.root) or place.root, "mcpServers", CONNECTION_NAME)
+        key: tuple[str, ...] = (
+            "projects",
+            checkout_root(place.root) or place.root,
+            "mcpServers",
+            CONNECTION_NAME,
+        )
         file = os.path.join(place.root, ".claude", "settings.local.json")
     else:
         key = ("mcpServers", CONNECTION_NAME)

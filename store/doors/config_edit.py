@@ -21,7 +21,8 @@ from typing import Any
 from store.config.configuration import load_tomlkit
 from store.doors.client import EDIT_APPEND, EDIT_LINE, EDIT_SET, EDIT_WHOLE, ConfigEdit
 
-MAX_JSON_DEPTH = 200  # levels; deeper is no configuration
+# levels; deeper is no configuration
+MAX_JSON_DEPTH = 200
 JSON_SPACE = " \t\r\n\f\ufeff"
 
 
@@ -103,12 +104,14 @@ def remove_jsonc_member(text: str, path: Sequence[str], index: int | None = None
         return text[: node.starts[index]] + text[node.starts[index + 1] :]
     if index:
         before = node.items[index - 1].end
-        if node.comma:  # the comma behind the last stays
+        # the comma behind the last stays
+        if node.comma:
             return text[: _skip_space(text, before)] + text[_skip_space(text, end) :]
         return text[:before] + text[end:]
     stop = _skip_space(text, end) + 1 if node.comma else end
     blank = text[node.start + 1 : node.starts[0]].strip(JSON_SPACE) or text[stop : node.end - 1].strip(JSON_SPACE)
-    if blank:  # a comment stands there
+    # a comment stands there
+    if blank:
         return text[: node.starts[0]] + text[stop:]
     return text[: node.start + 1] + text[node.end - 1 :]
 
@@ -147,7 +150,8 @@ def _insert_member(text: str, node: JsonNode, key: str | None, value: object) ->
     outer = _indent_of(text, node.start)
     member = _format_member(key, value, outer + unit, unit, newline)
     inside = text[node.start + 1 : node.end - 1]
-    kept = inside.rstrip(JSON_SPACE)  # a comment, perhaps
+    # a comment, perhaps
+    kept = inside.rstrip(JSON_SPACE)
     return f"{text[: node.start + 1]}{kept}{newline}{outer}{unit}{member}{newline}{outer}{text[node.end - 1 :]}"
 
 
@@ -402,7 +406,11 @@ def merge_both_changes(base: str, ours: str, theirs: str) -> str | None:
                 file.write(text)
         try:
             done = subprocess.run(
-                ["git", "merge-file", "-p", "-q", *names], cwd=folder, capture_output=True, timeout=20, check=False
+                ["git", "merge-file", "-p", "-q", *names],
+                cwd=folder,
+                capture_output=True,
+                timeout=20,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
             return None

@@ -215,7 +215,8 @@ def _ask_codex(found: str, place: ClientPlace) -> tuple[list[dict[str, Any]], li
 CONNECTION_KIND = "connections"
 # bytes of a configuration file that we change
 MAX_CONFIG_CHARACTERS = 300_000
-DIFF_CONTEXT = 3  # lines around a change
+# lines around a change
+DIFF_CONTEXT = 3
 # what OpenCode installs for plugins
 PLUGIN_PACKAGE = "@opencode-ai/plugin"
 
@@ -714,10 +715,17 @@ class Removal:
 
     def as_dict(self) -> dict[str, object]:
         connections = [
-            {"agent": one.client.name, "scope": one.place.scope, "files": [change.file for change in one.changes]}
+            {
+                "agent": one.client.name,
+                "scope": one.place.scope,
+                "files": [change.file for change in one.changes],
+            }
             for one in self.connections
         ]
-        return {"agents": connections, **select_fields(self, "checkouts", "marks", "guard", "folders", "memories")}
+        return {
+            "agents": connections,
+            **select_fields(self, "checkouts", "marks", "guard", "folders", "memories"),
+        }
 
 
 def find_installed_parts(home: str, environ: Mapping[str, str]) -> Removal:

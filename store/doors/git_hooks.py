@@ -29,7 +29,8 @@ from store.records.decisions import find_mentioned_decisions, link_mentioned_dec
 # A commit that was just made: in the timeline at once, and if it was made here, linked to the decisions that its
 # message names.
 
-MAX_MESSAGE_BYTES = 1_000_000  # bytes of a message
+# bytes of a message
+MAX_MESSAGE_BYTES = 1_000_000
 
 
 def handle_git_hook(memory: Memory, root: str, words: list[str]) -> None:

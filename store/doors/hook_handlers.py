@@ -85,8 +85,10 @@ _STATUS_OF_CLIENT = {
     "cancelled": "",
     "deleted": "",
 }
-MAX_TASK_ENTRIES = 200  # entries of a list
-MAX_TASK_TEXT = 500  # characters of one
+# entries of a list
+MAX_TASK_ENTRIES = 200
+# characters of one
+MAX_TASK_TEXT = 500
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -228,7 +230,8 @@ OWN_TABLES_FOLDER = os.path.join(os.path.dirname(__file__), "state_files")
 USER_TABLES_FOLDER = "state-files"
 # of `meta`: what was seen of a file last
 SEEN_FILE_KEY = "state_file."
-MAX_STATE_FILE_BYTES = 1_000_000  # bytes of such a file
+# bytes of such a file
+MAX_STATE_FILE_BYTES = 1_000_000
 MAX_PHASES = 200  # phases
 ALFRED_STATE_FILE = ".claude/alfred-dev-state.json"
 
@@ -279,7 +282,8 @@ def capture_state_file(memory: Memory, project: str, table: dict[str, Any], acto
     try:
         state = json.loads(raw)
     except (ValueError, RecursionError):
-        return None  # half written, perhaps
+        # half written, perhaps
+        return None
     if not isinstance(state, dict) or not all(isinstance(state.get(name), str) for name in table["needs"]):
         return None
     mapping = table["iteration"]
@@ -659,7 +663,8 @@ def _follow_window(memory: Memory, event: HookEvent, caller: Caller) -> None:
             event.tokens, session=event.session, window=event.window, actor=_actor_of(event)
         )
     except Busy:
-        return  # the next event reports it again
+        # the next event reports it again
+        return
     room = memory.config["flush.tokens"]
     if room and event.tokens >= event.window - room and event.kind != EVENT_STOP:
         start_background(memory, event, caller)

@@ -43,7 +43,8 @@ def run(arguments: list[str], stdin: BinaryIO, stdout: BinaryIO) -> None:
         stdout.write(output)
         stdout.flush()
     except (OSError, ValueError):
-        pass  # the client closed the pipe
+        # the client closed the pipe
+        pass
 
 
 def reply(client: str, raw: bytes, caller: Caller, ask: AskByMeaning | None = None) -> bytes:

@@ -37,7 +37,8 @@ from store.doors.pack import MeaningRecall
 
 # seconds without an event after which it ends
 IDLE = 1_800.0
-REST = 240.0  # and after which it lets go of the model
+# and after which it lets go of the model
+REST = 240.0
 # seconds between two looks whether its socket is still there
 SOCKET_LOOK_SECONDS = 30.0
 # seconds that a client may take for each part of its event
@@ -110,7 +111,8 @@ class Resident:
         try:
             connection, _ = listening.accept()
         except OSError:
-            return  # it did not wait
+            # it did not wait
+            return
         try:
             connection.settimeout(PATIENCE)
             if peer_user(connection) != os.getuid():
@@ -136,7 +138,8 @@ class Resident:
                     # a child of this process may hold a copy of the socket
                     connection.shutdown(socket.SHUT_WR)
         except OSError:
-            connection.close()  # the client is gone
+            # the client is gone
+            connection.close()
 
     def _answer(self, request: bytes, connection: socket.socket) -> bytes | None:
         """Return the answer to an event; None for one that is not whole."""
@@ -194,7 +197,8 @@ def _confirm(connection: socket.socket) -> None:
         try:
             connection.sendall(DONE_MARK)
         except OSError:
-            pass  # nobody waits any more
+            # nobody waits any more
+            pass
 
 
 def _same(variables: dict[str, str]) -> bool:
@@ -232,7 +236,8 @@ def _listen() -> tuple[socket.socket | None, int]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.lexists(where):
-            os.unlink(where)  # of one that was killed
+            # of one that was killed
+            os.unlink(where)
         listening.bind(where)
         listening.listen(MOST)
     except OSError:

@@ -128,13 +128,15 @@ class UpkeepThread(Thread):
             if 0 <= now - float(last or 0) < UPKEEP_APART_SECONDS:
                 return False
         except ValueError:
-            pass  # it was cut off: nobody's
+            # it was cut off: nobody's
+            pass
         write_state(name, f"{now:.0f}")
         return True
 
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MODERN_VERSIONS = ("2026-07-28",)  # revisions without one
+# revisions without one
+MODERN_VERSIONS = ("2026-07-28",)
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 LIST_METHODS: dict[str, tuple[str, tuple[JsonSchema, ...]]] = {

@@ -26,8 +26,10 @@ from store.base.vocabulary import CONFIDENCES, DOMAINS, IMPACTS, SEARCHABLE
 # Checks the arguments of a call against the tool's schema. What can only be meant in one way is taken so: a number
 # written as text, one text where several may stand.
 
-MAX_ARGUMENT_TEXT = 100_000  # characters of one text
-MAX_ARGUMENT_ITEMS = 200  # items of one list
+# characters of one text
+MAX_ARGUMENT_TEXT = 100_000
+# items of one list
+MAX_ARGUMENT_ITEMS = 200
 
 
 def check_arguments(tool: dict[str, Any], given: object) -> dict[str, Any]:
@@ -220,7 +222,8 @@ class StandardStreams:
         self.waiting: list[bytes] = []
         # ids of requests whose answer was given already
         self.unanswered: set[str | int] = set()
-        self.ended = False  # whether the input is over
+        # whether the input is over
+        self.ended = False
 
     def read_lines(self, timeout: float | None) -> list[bytes]:
         """Return the lines that came within so many seconds, without a number however long it takes; `ended` is set at

@@ -67,9 +67,11 @@ from store.upkeep.maintenance import timeline_repository
 
 # facts that are counted beyond those listed
 MAX_COUNTED_FACTS = 2_000
-RESOURCE_SCHEME = "memory://"  # of the resources
+# of the resources
+RESOURCE_SCHEME = "memory://"
 RESOURCE_LETTERS = {"facts": "F", "decisions": "D"}
-MAX_RESOURCE_RECORDS = 200  # that are listed
+# that are listed
+MAX_RESOURCE_RECORDS = 200
 UNTOLD_FIELDS = (
     "domain",
     "confidence",
@@ -388,7 +390,12 @@ def answer_iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> T
     shown = f"[{found.citation}] {found.status}, {found.started_at[:10]}{ended}. {len(decisions)} decisions."
     head = describe.make_item(found)
     answer = make_list_answer(
-        "decisions", [head, *items], start=start, limit=len(items) + 1, total=start + len(items) + 1, heading=shown
+        "decisions",
+        [head, *items],
+        start=start,
+        limit=len(items) + 1,
+        total=start + len(items) + 1,
+        heading=shown,
     )
     rows = answer.data["decisions"][1:]
     data = {**answer.data, "iteration": fields, "decisions": rows, "total_decisions": len(decisions)}
@@ -658,7 +665,8 @@ def _complete_sha(memory: Memory, root: str, sha: str) -> str:
                 if found := child.read_words(lambda: False, accepted=(0, 1)):
                     return str(found[0])
     except GitError:
-        pass  # several begin so, or git cannot be run
+        # several begin so, or git cannot be run
+        pass
     try:
         return memory.commits.get(sha).sha
     except (NotFound, Conflict):
@@ -714,7 +722,8 @@ class McpSession:
         self._settings: tuple[object, ...] = ()
         # calls that are still to be noted
         self._notes: list[tuple[Caller, dict[str, Any]]] = []
-        self._first = 0.0  # when the first of them came
+        # when the first of them came
+        self._first = 0.0
         # stops what is being read, from another thread
         self.interrupt: Callable[[], None] = lambda: None
 

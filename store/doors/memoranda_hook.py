@@ -25,7 +25,8 @@ DONE_MARK = b"+"
 DEFERRED_MARK = b"~"
 # bytes of a report that are read; a tool may have written a large file
 LARGEST = 64 << 20
-PIPE = 16_384  # bytes that a pipe holds on every system
+# bytes that a pipe holds on every system
+PIPE = 16_384
 # that a running resident may take for each step of an answer
 ANSWER_SECONDS = 0.25
 # that one may take which starts first, where the model waits for what a session begins with

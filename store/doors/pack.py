@@ -54,8 +54,10 @@ ANSWERING_KINDS = (
 )  # kinds that a pack may hold of an answer, the first before the others
 # passages up to which a question is also put to the Librarian
 LARGE_MEMORY = 30_000
-RECALL_POOL = 24  # records that are looked at
-MAX_RECALLED = 6  # relevant records that are returned
+# records that are looked at
+RECALL_POOL = 24
+# relevant records that are returned
+MAX_RECALLED = 6
 # by words, share of the prompt's information
 MIN_PROMPT_SHARE = 0.42
 # by words, share of the record's own, and how many of them
@@ -302,7 +304,11 @@ def build_task_pack(
     found = recall_for_prompt(memory, task, meaning=True, most=20) if task.strip() else {}
     lines = _lines_of_keys(memory, client, session, found)
     known = {line.citation for line in lines}
-    general = [*_fact_lines(memory, session), *_decision_lines(memory, client), *_open_task_lines(memory, client)]
+    general = [
+        *_fact_lines(memory, session),
+        *_decision_lines(memory, client),
+        *_open_task_lines(memory, client),
+    ]
     lines += [line for line in general if line.citation not in known]
     return fill_pack(lines, PACK_HEADINGS["known"], limit, PACK_CONTEXT, question=task)
 

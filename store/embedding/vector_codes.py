@@ -47,7 +47,8 @@ QUERY_BITS = 4
 QUERY_CENTRE = 0.5
 # from the mean to the next level, in standard deviations
 LEVEL_STEP = 0.7
-COMPARED_AT_ONCE = 32_768  # vectors compared at once
+# vectors compared at once
+COMPARED_AT_ONCE = 32_768
 # vectors whose codes are computed at once and stored in one transaction of some 50 ms
 CODES_PER_WRITE = 5_000
 
@@ -212,7 +213,8 @@ class CodeStore(Protocol):
     passage ids."""
 
     name: str
-    bits: int  # for each number of a vector
+    # for each number of a vector
+    bits: int
 
     def create_store(self, write: Transaction, model: EmbeddingModel) -> None:
         """Make an empty store."""

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
 WHITENING_POWER = 0.125
 # number of a language's vectors at which its own mean has half the weight of its centre
 STEADY_COUNT = 20
-MIN_SPACE_VECTORS = 20  # least vectors for a space
+# least vectors for a space
+MIN_SPACE_VECTORS = 20
 SPACE_SAMPLE = 10_000
 REFRESH_GROWTH = 1.1
 SPACE_LANGUAGES = ("", "en", "es")

@@ -97,7 +97,8 @@ class Evidence:
         seen = self._look_at_items(had)
         if gone := [item.typed_form for item in had if item in seen and seen[item].state == GONE]:
             raise Conflict(
-                f"{', '.join(gone)} is gone.", "Take it away with `memoranda bind --off`, or forget what it says."
+                f"{', '.join(gone)} is gone.",
+                "Take it away with `memoranda bind --off`, or forget what it says.",
             )
         items = []
         for item in had:
@@ -208,7 +209,8 @@ class Evidence:
         root = self._run_folder()
         if not is_run_allowed(root, one.item):
             raise Conflict(
-                f"{one.item.typed_form} was not allowed here.", "Allow it by hand: `memoranda bind --check --run`."
+                f"{one.item.typed_form} was not allowed here.",
+                "Allow it by hand: `memoranda bind --check --run`.",
             )
         before = self._database.value(
             "SELECT digest FROM evidence_looks WHERE record = ? AND item = ?",

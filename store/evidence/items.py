@@ -41,9 +41,11 @@ RUN_TYPES = (URL_ITEM, COMMAND_ITEM)
 UNSEEN, HOLDS, MOVED, CHANGED, GONE = EVIDENCE_STATES
 # characters of an address or a command
 LONGEST_ITEM = 1_000
-COMMIT_DIGITS = 12  # digits of a commit
+# digits of a commit
+COMMIT_DIGITS = 12
 NO_BASE = "-"
-_UNQUOTED = "/!$&*+,;=@~"  # in a path, written as it is
+# in a path, written as it is
+_UNQUOTED = "/!$&*+,;=@~"
 _PLACED = re.compile(
     r"(?P<path>[^\s#:]{1,4000})(?:#L(?P<first>[1-9]\d{0,8})(?:-L(?P<last>[1-9]\d{0,8}))?|::(?P<symbol>[\w.]{1,200}))?"
     r" @(?P<base>[0-9a-f]{12}|-) ~(?P<digest>[0-9a-f]{24})"
@@ -174,13 +176,16 @@ def digest_first_line(line: bytes) -> str:
 # The files of a project, read for one look at evidence: each at most once, through no symbolic link, none large; and
 # what git knows of where they went.
 
-GIT_SECONDS = 5.0  # for all that git is asked in one look
-MOST_COMPARED = 2_000_000  # lines, in search of one place
+# for all that git is asked in one look
+GIT_SECONDS = 5.0
+# lines, in search of one place
+MOST_COMPARED = 2_000_000
 # commits with which the present one is compared
 MOST_BASES = 40
 # files that are searched for what is in none that git knows
 MOST_NEW = 300
-MOST_NAMES = 40  # names that git is asked about
+# names that git is asked about
+MOST_NAMES = 40
 LineRange = tuple[int, int]
 Answer = TypeVar("Answer")
 
@@ -304,7 +309,8 @@ def find_definition(path: str, lines: list[bytes], symbol: str) -> tuple[int, in
         try:
             return _find_in_python(b"\n".join(lines), symbol.split("."))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            pass  # it may be of another version of Python
+            # it may be of another version of Python
+            pass
     name = symbol.rpartition(".")[2].encode()
     if path.lower().endswith((".md", ".markdown")):
         return _find_heading(lines, symbol)
@@ -508,9 +514,11 @@ def _find_same(item: EvidenceItem, path: str, sources: ProjectSources) -> str:
 # checkout and every memory, so nothing that was imported, synced or shared is allowed by having come.
 
 ALLOWED_KIND = "evidence"
-COMMAND_SECONDS = 60.0  # a command may take
+# a command may take
+COMMAND_SECONDS = 60.0
 ADDRESS_SECONDS = 10.0
-MOST_OUTPUT = 1_000_000  # bytes of an answer that count
+# bytes of an answer that count
+MOST_OUTPUT = 1_000_000
 # a shell's status for a command that is not there, or cannot be run
 NOT_FOUND_STATUSES = (126, 127)
 _VARYING = re.compile(rb"\d+(?:[.,:]\d+)*\s?(?:ms|s|sec|seconds|m|min)\b")

@@ -84,12 +84,14 @@ def tidy_scratch_folders(folder: str) -> None:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
-            continue  # deleted meanwhile, or not ours
+            # deleted meanwhile, or not ours
+            continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             rmtree(path, ignore_errors=True)
         except OSError:
-            pass  # in use by a process
+            # in use by a process
+            pass
         finally:
             os.close(handle)
 
@@ -256,7 +258,8 @@ def backups_to_keep(
     return found
 
 
-LATE_BACKUP_DAYS = 3  # from which on a warning is shown
+# from which on a warning is shown
+LATE_BACKUP_DAYS = 3
 # that are copied before other connections continue
 PAGES_AT_ONCE = 512
 BACKUP_COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
@@ -468,7 +471,10 @@ def find_backup_step(database: Database, path: str) -> int:
         raise NotFound(f"There is no backup {path}.", "memoranda list backups lists what there is.")
     try:
         with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get or (0, None)
+            last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get or (
+                0,
+                None,
+            )
             known = connection.pragma("application_id") == APPLICATION_ID
     except (apsw.CorruptError, apsw.NotADBError) as error:
         if is_database(path):
@@ -543,7 +549,8 @@ def backup_status(database: Database, now: str) -> tuple[str, str, str]:
 def expire_backups(database: Database) -> int:
     """Remove the scheduled backups that no day, week or month needs any more, and list entries whose files are missing;
     return how many. Raise StorageError."""
-    _make_backup_folder(database)  # never through a link
+    # never through a link
+    _make_backup_folder(database)
     found = find_backups(database)
     stay = backups_to_keep(one.made_at for one in found if one.scheduled and one.size is not None)
     gone = [one for one in found if one.size is None or (one.scheduled and one.made_at not in stay)]

@@ -56,7 +56,8 @@ Pairs = list[tuple[str, Any]]
 
 # first bytes of a compressed file
 GZIP_START = b"\x1f\x8b"
-MAX_ROW_BYTES = 64 << 20  # bytes of one row
+# bytes of one row
+MAX_ROW_BYTES = 64 << 20
 _SECTION_START = re.compile(r'"([a-z_]{1,64})":\s*\[')
 _OTHER_IMPORTS = (
     "What another tool keeps: memoranda import SOURCE PATH; a conversation: memoranda import --conversations FILE."
@@ -406,7 +407,8 @@ NUMBER_RANGES = {
     ("summaries", "last"): POSITIVE_RANGE,
     ("history", "seq"): POSITIVE_RANGE,
 }
-LONGEST_TEXTS = {("facts", "fact"): 20_000}  # characters
+# characters
+LONGEST_TEXTS = {("facts", "fact"): 20_000}
 _JSON_TYPES = {"texts": list, "list": list, "object": dict}
 # origins, reasons and speakers repeat often
 _clean_cached = lru_cache(4096)(clean_text)

@@ -20,7 +20,8 @@ from store.database.database import Database
 from store.database.schema import JOURNAL_TABLES, RECORDED_TABLES, SCHEMA_VERSION
 
 EXPORT_FORMAT = "memoranda-export"
-EXPORT_SEAL = b"export\0"  # before the checksum that an installation signs
+# before the checksum that an installation signs
+EXPORT_SEAL = b"export\0"
 EXPORT_VERSION = 2
 """1 had no checksums, and a space after each colon."""
 EXPORT_TABLES = (*RECORDED_TABLES, *JOURNAL_TABLES)
@@ -51,7 +52,8 @@ TEXT_PATTERNS = {
     ("history_row", "tbl"): "[a-z_]+",
     ("history", "door"): "[a-z]+",
 }
-COLUMN_DEPTH = 7  # of a column in the published description
+# of a column in the published description
+COLUMN_DEPTH = 7
 _CHECK_CONSTRAINT = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 

@@ -73,7 +73,8 @@ def list_noted_exports(database: Database) -> list[str]:
     return list(map(str, json.loads(database.get_meta(EXPORTS_KEY) or "[]")))
 
 
-EXPORT_BATCH = 512  # rows that are joined into one piece
+# rows that are joined into one piece
+EXPORT_BATCH = 512
 GZIP_LEVEL = 6  # of compression
 
 

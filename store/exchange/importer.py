@@ -31,7 +31,13 @@ from store.database.files import create_private_file
 from store.database.schema import SCHEMA_VERSION
 from store.database.tombstones import make_tombstone_test
 from store.database.values import Verbatim
-from store.exchange.export_reader import ExportDocument, InvalidValue, MemoryFile, RowValidator, open_import_source
+from store.exchange.export_reader import (
+    ExportDocument,
+    InvalidValue,
+    MemoryFile,
+    RowValidator,
+    open_import_source,
+)
 from store.exchange.export_schema import EXPORT_TABLES, ExportColumn, export_columns
 from store.history.history import find_approved_ids
 from store.records.table import cite_all, require_one_of
@@ -231,7 +237,8 @@ class _DigestChain:
             self._seq, self._leaves, self._count = kept["seq"], sha256(), 0
         self._leaves.update(kept["leaf"])
         self._count += 1
-        if raw["salt"] is None:  # purged
+        # purged
+        if raw["salt"] is None:
             return ""
         words = [raw[name] for name in ("tbl", "pk", "op", "indirect", "before", "after")]
         same = sha256(bytes.fromhex(raw["salt"]) + encode_for_hash(*words)).digest() == kept["leaf"]
@@ -612,7 +619,8 @@ def is_memory_empty(database: Database) -> bool:
 
 
 NUMBERS_KEY = (
-    "imported."  # in `meta`, by a digest of the file's path: its old numbers and those that they have here
+    # in `meta`, by a digest of the file's path: its old numbers and those that they have here
+    "imported."
 )
 IMPORT_STRATEGIES = ("mine", "replace")
 MERGED_TABLES = (

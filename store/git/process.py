@@ -29,7 +29,8 @@ _SAFE_CONFIGURATION = (
     "core.quotePath=false",
     "color.ui=false",
     "diff.orderFile=" + os.devnull,
-    "log.showSignature=false",  # else gpg.program is run
+    # else gpg.program is run
+    "log.showSignature=false",
     "protocol.allow=never",
 )
 # What a person's or a container's own set-up may need (safe.directory above all). Every other GIT_* variable is

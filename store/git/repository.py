@@ -235,7 +235,8 @@ def find_commits_made_here(root: str, branches: bool = False) -> set[str]:
         pass
     if branches:
         logs += _list_files_below(os.path.join(shared, "logs", _BRANCHES))
-    made: dict[bytes, bytes] = {}  # sha → subject
+    # sha → subject
+    made: dict[bytes, bytes] = {}
     moved: dict[bytes, bytes] = {}
     for log in dict.fromkeys(logs):
         for line in read_plain_file(log, _LOG_BYTES).split(b"\n"):
@@ -512,7 +513,14 @@ class Repository:
         # No field can contain a NUL, so a NUL before each field is a frame that no message can forge. With -z git adds
         # one after the message; --shortstat, unlike --numstat, is then a single field and contains no paths.
         """Yield the commits of one run of git, in the given order; with their size if `measured`."""
-        arguments = ("--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8", *_DIFF_OPTIONS)
+        arguments = (
+            "--no-walk=unsorted",
+            "--ignore-missing",
+            "--stdin",
+            "-z",
+            "--encoding=UTF-8",
+            *_DIFF_OPTIONS,
+        )
         form = "--format=tformat:%x00%H%x00%ct%x00%aN%x00%B"
         with run_git(
             self.root, "log", *arguments, "--shortstat" if measured else "--no-patch", form, lines=shas

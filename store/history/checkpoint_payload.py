@@ -23,10 +23,12 @@ from store.records.workflow import ACTIVE_ITERATION, Tasks
 from store.text.language import extract_names
 from store.text.words import count_tokens, shorten_to_tokens
 
-MOST_TASKS, MOST_DECISIONS = 20, 5  # at most
+# at most
+MOST_TASKS, MOST_DECISIONS = 20, 5
 # tokens of a task, or of one field of a decision
 FIELD_TOKENS = 75
-CHECKPOINT_SUMMARY_TOKENS = 50  # tokens of a summary
+# tokens of a summary
+CHECKPOINT_SUMMARY_TOKENS = 50
 # a session with a turn within this time is the subject of the memory
 RECENT_TURN_MS = 1_800_000
 # changes since the previous checkpoint that are counted

@@ -32,11 +32,13 @@ from store.database.values import Verbatim, dump_compact_json
 
 PackedRow = tuple[Any, ...]
 
-ZLIB_LEVEL = 9  # 6 ms a block, outside of any transaction
+# 6 ms a block, outside of any transaction
+ZLIB_LEVEL = 9
 ROW_COLUMNS = "seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged"
 SEQ, N, TABLE, KEY, OP, INDIRECT, BEFORE, AFTER, SALT, LEAF, PURGED = range(11)
 INTO_HISTORY = f"INTO main.history_row({ROW_COLUMNS}) VALUES ({', '.join('?' * (PURGED + 1))})"
-_SALT_BYTES, _LEAF_BYTES = 16, 32  # bytes
+# bytes
+_SALT_BYTES, _LEAF_BYTES = 16, 32
 # flags of a row besides `purged` (0 to 2): it has no salt; its leaf is not derived from its salt
 ERASED, PURGED_FLAGS, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
 # blocks that a connection keeps decompressed

@@ -147,7 +147,11 @@ class Moves:
         return [(project, fact) for project, fact in rows if fact is not None]
 
     def _carry_out(
-        self, own: Database, move: FactMove, there: Callable[[Transaction, Transaction], None], again: bool = False
+        self,
+        own: Database,
+        move: FactMove,
+        there: Callable[[Transaction, Transaction], None],
+        again: bool = False,
     ) -> None:
         """Carry out a move that has begun, in both files."""
         carry_out_move(

@@ -57,7 +57,8 @@ from store.records.table import require_one_of
 # Each walk returns a list of `Rewound`: back to a step, between two, without some steps, without all that an actor
 # wrote. Each reads the history it needs and the current rows with a few queries, however many records there are.
 
-READ_AT_ONCE = 200  # records whose texts are read at once
+# records whose texts are read at once
+READ_AT_ONCE = 200
 RowDict = dict[str, Any]
 # a table, and a key as history writes it: a JSON list
 RecordKey = tuple[str, str]

@@ -176,7 +176,8 @@ DECISION_CANDIDATES = 12
 MOST_NAME_WORDS = 3
 # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
 MIN_SUBJECT_SHARE = 0.5
-SHORTEST_FORM = 3  # letters of a word that may have forms
+# letters of a word that may have forms
+SHORTEST_FORM = 3
 # words that a title must have to be compared with a sentence
 MIN_CLAIM_WORDS = 2
 _INSTEAD = re.compile(
@@ -344,7 +345,8 @@ def join_fact_texts(texts: Sequence[str]) -> str:
 DUPLICATES_ORIGIN = "duplicates"
 # new proposals of one pass: nobody would read more
 MOST_NEW_PROPOSALS = 40
-MOST_PER_FACT = 2  # proposals that a fact may be in
+# proposals that a fact may be in
+MOST_PER_FACT = 2
 # facts that differ only in numbers or days, from which on they are a list and no contradiction
 MIN_SERIES = 3
 # calibrated similarity from which two facts are compared
@@ -731,7 +733,8 @@ def _compare_batch(database: Database, facts: Facts, inbox: Inbox) -> list[int]:
         for number in waiting:
             write.execute("DELETE FROM uncompared WHERE fact = ?", (number,))
             question = questions.get(number)
-            if question is None:  # no similar fact
+            # no similar fact
+            if question is None:
                 continue
             try:
                 # not fresh if another process was first

@@ -402,7 +402,13 @@ class Inbox(Proposals):
         return self._decide_one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
     def join_facts(
-        self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON_ORIGIN
+        self,
+        fact: int,
+        others: Sequence[int],
+        text: str = "",
+        *,
+        again: bool = False,
+        actor: str = PERSON_ORIGIN,
     ) -> int:
         """Merge facts that say the same: the first is kept, with the evidence and tags of all; or with other words,
         `text`, a new one replaces them. Return its id. Raise NotFound, Conflict, InvalidInput or Purged."""

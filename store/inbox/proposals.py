@@ -220,7 +220,8 @@ class ProposalAcceptance:
         )
         if old is not None:
             write.execute(
-                "UPDATE decisions SET status = 'superseded' WHERE id = ? AND status = 'active'", (int(old.target),)
+                "UPDATE decisions SET status = 'superseded' WHERE id = ? AND status = 'active'",
+                (int(old.target),),
             )
             old = old if write.changed_rows() else None
         self.decision = write.insert(

@@ -217,7 +217,15 @@ _CLAUDE = frozenset(
         *("agent-color", "agent-name", "ai-title", "attachment", "attribution-snapshot", "bridge-session"),
         *("content-replacement", "context-collapse-commit", "custom-title", "file-history-delta"),
         *("file-history-snapshot", "last-prompt", "marble-origami-commit", "marble-origami-snapshot", "mode"),
-        *("permission-mode", "pr-link", "progress", "queue-operation", "speculation-accept", "summary", "system"),
+        *(
+            "permission-mode",
+            "pr-link",
+            "progress",
+            "queue-operation",
+            "speculation-accept",
+            "summary",
+            "system",
+        ),
         *("tag", "task-summary", "worktree-state"),
     }
 )
@@ -302,7 +310,8 @@ def fence_after_line(line: str, fence: str) -> str:
 
 # bytes of the beginning and of the end of the part read, which identify a file
 MARK_BYTES = 4096
-LONGEST_SOURCE_LINE = 32 << 20  # bytes of one line
+# bytes of one line
+LONGEST_SOURCE_LINE = 32 << 20
 
 
 @dataclass(slots=True)

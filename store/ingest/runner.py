@@ -151,7 +151,10 @@ class IngestReport:
             (self.elsewhere, "of another project, and not taken"),
             (self.purged, "were erased here once, and stay out"),
             (self.cut, f"longer than {LONGEST_TURN:,} characters, and cut there"),
-            (self.doubtful, "may hold another's words: what rules hear in them is proposed, no model reads them"),
+            (
+                self.doubtful,
+                "may hold another's words: what rules hear in them is proposed, no model reads them",
+            ),
             (self.waiting, "still being written in its last line, which is read the next time"),
         )
         lines = [f"{number:,} {says}" for number, says in counts if number]
@@ -243,7 +246,8 @@ class _IngestRun:
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
         self._batch: list[tuple[ParsedLine, bytes]] = []
         self._weight = 0
-        self._taken = 0  # turns that were read elsewhere
+        # turns that were read elsewhere
+        self._taken = 0
 
     def read_source(self, session: str, progress: IngestProgress, cancelled: IsCancelled) -> None:
         """Read the source to its end, or until cancelled, and write its turns in batches."""
@@ -386,7 +390,11 @@ class _IngestRun:
             fresh = [line for line, key in self._batch if self._is_new_line(write, line, key, counts)]
             for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
                 self._write_lines(
-                    write, clean_text(reduce_to_one_line(session)) or "standard input", list(lines), added, counts
+                    write,
+                    clean_text(reduce_to_one_line(session)) or "standard input",
+                    list(lines),
+                    added,
+                    counts,
                 )
             if self._path:
                 remember_offset(write, self._path, self._file, place)

@@ -59,7 +59,8 @@ from store.text.words import WORD_PATTERN, load_rapidfuzz
 
 # most proposals by a model that may wait in the inbox, as nobody would review more
 MOST_MODEL_PROPOSALS = 60
-MOST_PROPOSED = 30  # most proposals of one run
+# most proposals of one run
+MOST_PROPOSED = 30
 # newest proposals that a new one is compared with
 MOST_EARLIER = 2_000
 # waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts
@@ -246,14 +247,16 @@ def plan_repetitions(model: ModelSession, turn: Turn, database: Database) -> lis
     Writes nothing. Raise ModelFailed."""
     # do not skip corrections: they concern a known fact, and rules only recognise their form
     taken = {found.quote for found in extract_by_rule(turn.role, turn.text) if found.why not in REVISING_REASONS}
-    planned: dict[int, LearningAction] = {}  # by the fact
+    # by the fact
+    planned: dict[int, LearningAction] = {}
     for sentence in [one for one in find_candidates(turn.role, turn.text) if one.quote not in taken][
         :MOST_SENTENCES_ASKED
     ]:
         words = text_to_compare(sentence)
         verdict, _, known = best_verdict(database, sentence.text, words)
         if verdict == CONFIRM_FACT:
-            continue  # the rule pass confirmed it
+            # the rule pass confirmed it
+            continue
         near = [
             one
             for one in known

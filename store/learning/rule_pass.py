@@ -356,7 +356,8 @@ def read_request_counts(database: Database) -> tuple[int, int]:
     return database.get_count(ASKED_COUNT), database.get_count(KEPT_COUNT)
 
 
-READ_BATCH = 50  # entries taken at once
+# entries taken at once
+READ_BATCH = 50
 EXTRACTION_LEASE = "extraction"
 RENEW_SECONDS = 1.0
 # age up to which a turn is given to a model

@@ -52,7 +52,8 @@ from store.text.words import fold_text, load_rapidfuzz, shared_prefix_length
 # The clauses that a request keeps: after its marker, before it, or in the next or previous sentence; lists become
 # several.
 
-MOST_LIST_ITEMS = 12  # most items of one list
+# most items of one list
+MOST_LIST_ITEMS = 12
 STATING_KINDS = ("corrects", "denies", "corrected", "confirms", "confirmed")
 REQUEST_KINDS = ("asked", "pointing", "storing")
 # what they ask for follows, whatever it is
@@ -391,7 +392,8 @@ def _is_firm(text: str) -> bool:
 # A small model makes a fact of anything it is shown, so the sentences shown must have the form of a fact: about the
 # person, their project, how they work. Its answers are checked by the same filters.
 
-MOST_CANDIDATES = 12  # most sentences of one turn
+# most sentences of one turn
+MOST_CANDIDATES = 12
 
 
 def find_candidates(role: str, text: str) -> list[Sentence]:
@@ -473,7 +475,8 @@ def _long_clauses(sentence: Sentence) -> list[Clause]:
 # No list of phrases is complete. So where a turn has no marker, asks nothing, wants nothing done now, states something
 # lasting and has a few other words, its statements are proposed to the person; they are never stored without asking.
 
-MOST_MARKER_WORDS = 9  # most words of a possible marker
+# most words of a possible marker
+MOST_MARKER_WORDS = 9
 NOT_LASTING_PATTERNS = ("once", "unsure", "hedged", "unhinted", "passing")
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
 
@@ -552,7 +555,8 @@ def _states_lasting_thing(clause: str, text: str) -> bool:
 
 # explicit facts of one turn; of more, the text was probably pasted
 MOST_EXPLICIT = 5
-MOST_FACTS = 20  # most facts of one turn
+# most facts of one turn
+MOST_FACTS = 20
 TOLD_ALONE = "you told it, and asked for nothing else"
 # most characters of a correction, or of the words that announce steps
 LONGEST_CORRECTION = 400
@@ -624,7 +628,8 @@ def _find_everything(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
         elif found.explicit and is_suspicious(turn[number].quote):
             found = _to_be_asked(found, "it looks like an instruction to an agent")
         elif doubt and number not in held:
-            continue  # neither marked nor certain
+            # neither marked nor certain
+            continue
         yield found
 
 
@@ -707,7 +712,8 @@ def _fact_of_request(sentence: Sentence, request: Request) -> ExtractedFact | No
     if rule is None:
         return found
     if rule.text.casefold().endswith(found.text.casefold()):
-        return rule  # the same words, in a certain form
+        # the same words, in a certain form
+        return rule
     return _make_fact(sentence, request.start, rule.domain, rule.why, rule.explicit, request.end)
 
 

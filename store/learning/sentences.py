@@ -508,7 +508,8 @@ def _mark_enclosed(
 LONG_TURN = 2_000
 # characters read at each end of a turn; the middle of a longer one was probably pasted
 READ_EACH_END = 5_000
-MIN_WORDS = 2  # least words of a thing to remember
+# least words of a thing to remember
+MIN_WORDS = 2
 # characters of a sentence that can be one thing to remember
 LONGEST_SENTENCE = 400
 _LIST_MARK = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")

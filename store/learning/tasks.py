@@ -167,7 +167,8 @@ def rank_by_model(model: ModelSession, question: str, facts: Sequence[tuple[int,
 
 # Task `slug`: a few words of a conversation as a file name.
 
-MIN_SLUG_WORDS = 2  # least words of a name
+# least words of a name
+MIN_SLUG_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,8 @@ def slug_by_model(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
 # Task `summarize`: which sentences of a few turns give their topic and outcome. Decisions and open questions are found
 # by rule.
 
-MOST_SENTENCES_SHOWN = 24  # most sentences, from the end
+# most sentences, from the end
+MOST_SENTENCES_SHOWN = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +328,8 @@ def name_snapshot(memory: Memory, turns: Sequence[Turn], day: str) -> str:
 
 # Task `classify_domain`: the domain of a text.
 
-CLASSIFY_TOKENS = 300  # tokens of the text that are shown
+# tokens of the text that are shown
+CLASSIFY_TOKENS = 300
 DOMAIN_CHOICES = tuple(domain for domain in DOMAINS if domain != "self_correction")
 BELIEVED_DOMAINS = ("personal", "decisions")
 
@@ -463,7 +466,8 @@ def ask_facts(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
 # The model is shown facts that share words or meaning with it, and answers only about these. It is asked only what the
 # rule left open, and its answers only become proposals.
 
-MOST_RECONFIRMED = 5  # facts in one question
+# facts in one question
+MOST_RECONFIRMED = 5
 # least share of a fact's words in a repetition
 MIN_REPEATED_SHARE = 0.5
 # least share where the text says that it still holds, or that it changed

@@ -218,13 +218,16 @@ def _load_links(database: Database, record: Record) -> Iterator[tuple[str, Answe
                 yield kind, _make_source(other)
 
 
-SHOWN_RESULTS = 3  # search results shown
-LISTED_RECORDS = 12  # records shown of a list
+# search results shown
+SHOWN_RESULTS = 3
+# records shown of a list
+LISTED_RECORDS = 12
 # up to so many counted records are all named
 MAX_NAMED_COUNTED = 5
 # nearest records named where none answers
 MAX_NAMED_NEAREST = 3
-MAX_QUOTE_CHARACTERS = 260  # characters of a quote
+# characters of a quote
+MAX_QUOTE_CHARACTERS = 260
 # kinds whose text may be of several passages
 LONG_TEXT_KINDS = ("turn", "document")
 # characters of a name; a longer one is quoted
@@ -233,7 +236,8 @@ MAX_NAME = 40
 NAME_FIELDS = ("author", "command", "path", "phase", "speaker")
 # levels of an event's payload that are told
 MAX_PAYLOAD_DEPTH = 4
-MAX_OPTION = 80  # characters of one of several quotes
+# characters of one of several quotes
+MAX_OPTION = 80
 # a text with this must be quoted, to tell it from ours
 _NOT_A_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")
 _TITLE_FIELDS = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name"}
@@ -509,7 +513,8 @@ def _payload_text(writer: _SentenceWriter, payload: object) -> str:
     words of the question; as much as fits."""
     told, room, about = dict[str, list[str]](), MAX_QUOTE_CHARACTERS, set(writer.asked.about)
     leaves = sorted(
-        _payload_leaves("payload", "", payload), key=lambda leaf: about.isdisjoint(split_question(" ".join(leaf)))
+        _payload_leaves("payload", "", payload),
+        key=lambda leaf: about.isdisjoint(split_question(" ".join(leaf))),
     )
     for field, name, text in leaves:
         said = told.setdefault(name if room > 0 else "…", [])

@@ -98,8 +98,10 @@ def reset_breakers() -> None:
 
 
 SCHEME_PORTS = {"http": 80, "https": 443}
-DEFAULT_PORT = 11434  # default where no scheme is given
-DEFAULT_HOST = "127.0.0.1"  # default host
+# default where no scheme is given
+DEFAULT_PORT = 11434
+# default host
+DEFAULT_HOST = "127.0.0.1"
 LOCAL_HOSTS = (DEFAULT_HOST, "localhost", "::1", "0.0.0.0")
 # characters of a displayed address
 MAX_SHOWN_ADDRESS = 80
@@ -278,10 +280,12 @@ def parse_figure(value: object) -> int:
 # A client's own timeout applies to each read, so a server that sends a byte now and then would never time out. Here the
 # client runs on a thread of its own; the caller watches the clock and aborts the connection.
 
-SERVER_CONNECT_SECONDS = 2.0  # seconds for connecting
+# seconds for connecting
+SERVER_CONNECT_SECONDS = 2.0
 # seconds between two checks of the deadline and of `cancelled`
 CHECK_SECONDS = 0.05
-MAX_RESPONSE_BYTES = 8 << 20  # bytes of one answer
+# bytes of one answer
+MAX_RESPONSE_BYTES = 8 << 20
 
 Item = TypeVar("Item")
 _END_OF_ITEMS = object()
@@ -401,7 +405,8 @@ class AbortableConnection:
 
 def shut_down_socket(connection: socket) -> None:
     """Shut a socket down while another thread reads from it."""
-    with suppress(OSError):  # already closed
+    # already closed
+    with suppress(OSError):
         socket.shutdown(connection, SHUT_RDWR)
 
 
@@ -429,13 +434,16 @@ def _limit_response(response: httpx.Response) -> None:
 # Common part of the clients of model servers: circuit breaker, retries, deadlines. `ollama_client` and `openai_client`
 # add the protocol.
 
-RETRY_PAUSES = (0.2, 0.6)  # seconds before each retry
+# seconds before each retry
+RETRY_PAUSES = (0.2, 0.6)
 # kinds of failure that are retried, as they may be temporary
 RETRIED_KINDS = ("busy", "cut", "broken")
 # factor of our count of a question's tokens: models count more than we do
 TOKEN_MARGIN = 1.15
-TOKENS_PER_MESSAGE = 12  # tokens around a message
-CHARACTERS_PER_TOKEN = 12  # most characters of a token
+# tokens around a message
+TOKENS_PER_MESSAGE = 12
+# most characters of a token
+CHARACTERS_PER_TOKEN = 12
 # most likely first words of an answer that a server is asked for
 MAX_LIKELY_WORDS = 20
 # likelihood assumed for a word that is not among them
@@ -813,7 +821,10 @@ class ModelPuller(OllamaChat):
     def _resumable_failure(self, failed: ModelFailed, silence: float) -> ModelFailed:
         """Return a failure of a pull with the hint that it can be resumed, where it broke off."""
         where = shorten_address(self._address)
-        told = {"slow": f"{where} reported nothing for {silence:g} s.", "cut": f"The connection to {where} broke."}
+        told = {
+            "slow": f"{where} reported nothing for {silence:g} s.",
+            "cut": f"The connection to {where} broke.",
+        }
         if failed.kind not in told or failed.next == RESUME_HINT:
             return failed
         return ModelFailed(failed.kind, told[failed.kind], RESUME_HINT)
@@ -851,7 +862,8 @@ class RateMeter:
         """Add a report: bytes `done` of `total`."""
         now = self._clock()
         if self._seen and done < self._seen[-1][1]:
-            self._seen.clear()  # the server started again
+            # the server started again
+            self._seen.clear()
         self._seen.append((now, done))
         self._total = total
         while len(self._seen) > 2 and self._seen[1][0] < now - self.WINDOW:

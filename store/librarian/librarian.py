@@ -88,7 +88,8 @@ YES_WORDS, NO_WORDS = ("Yes", "Sí", "Si", "S"), ("No",)
 MIN_ANSWER_ODDS, SIMILARITY_ODDS = 0.3, 3.0
 # the same of one that surely answers: on these questions no higher line found more
 SURE_ANSWER_ODDS = 1.5
-TYPICAL_SIMILARITY = 0.4  # similarity where none is known
+# similarity where none is known
+TYPICAL_SIMILARITY = 0.4
 # log odds added for the first place of the search; a half of it for the second, a third for the third …
 FIRST_PLACE_ODDS = 1.0
 # tokens of an answer that is the number of a sentence
@@ -230,7 +231,8 @@ def find_changed_records(
     return [*found, *others], number - len(matches) + len(others) + len(found)
 
 
-ANSWER_TASK = "answer"  # name in the statistics of use
+# name in the statistics of use
+ANSWER_TASK = "answer"
 # most records of a list that are read and sorted
 MAX_LIST_RECORDS = 500
 # characters of a field from which a model chooses the sentence

@@ -53,7 +53,8 @@ from store.text.fence import strip_invisible
 
 # for a whole reply, even one that arrives byte by byte
 SERVER_REPLY_SECONDS = 2.0
-MAX_REPLY_BYTES = 4 << 20  # bytes of a reply
+# bytes of a reply
+MAX_REPLY_BYTES = 4 << 20
 # characters of a model's name, and of each other field
 MAX_MODEL_NAME, MAX_MODEL_FIELD = 200, 40
 # in the names of models that cannot chat
@@ -211,7 +212,8 @@ def _fetch_json_field(
 MODEL_VARIABLE = "MEMORANDA_MODEL"
 USUAL_MODEL = "qwen2.5:3b-instruct"
 MODEL_FAMILY = "qwen2.5"
-MODEL_SWITCH = "agent"  # value in MEMORANDA_WITHOUT
+# value in MEMORANDA_WITHOUT
+MODEL_SWITCH = "agent"
 SELECTION_ORDER = (f"${MODEL_VARIABLE}", "agent.model", MODEL_FAMILY, "any", "rules")
 """Where the name of the model comes from, in order; the first with an available model is taken."""
 MODEL_MODES = {
@@ -352,7 +354,10 @@ def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator
         elif is_cloud_model(wanted) or (one is not None and one.remote):
             yield "", SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there.")
         elif one is None:
-            yield "", SelectionStep(who, False, f"{server} has no model {wanted}.", _pull_command(config, wanted))
+            yield (
+                "",
+                SelectionStep(who, False, f"{server} has no model {wanted}.", _pull_command(config, wanted)),
+            )
         else:
             yield one.name, SelectionStep(who, True, f"{one.name}, named by {who}.")
     able = [one.name for one in installed if one.can_chat]
@@ -372,7 +377,10 @@ def _try_models(config: Config, installed: Sequence[InstalledModel]) -> Iterator
 
 def get_named_models(config: Config) -> dict[str, str]:
     """Return the names of models that are set, by who sets them; empty where not set."""
-    return {SELECTION_ORDER[0]: os.environ.get(MODEL_VARIABLE, ""), SELECTION_ORDER[1]: str(config["agent.model"])}
+    return {
+        SELECTION_ORDER[0]: os.environ.get(MODEL_VARIABLE, ""),
+        SELECTION_ORDER[1]: str(config["agent.model"]),
+    }
 
 
 # Status of the model: the server, its models, which model is selected and why.

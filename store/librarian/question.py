@@ -79,7 +79,8 @@ def fill_sentence(language: str, name: str, *plain: object, **parts: object) -> 
     return str(load_language_table(language)["sentences"][name]).format(*plain, **parts)
 
 
-MAX_QUESTION = 1_000  # characters of a question
+# characters of a question
+MAX_QUESTION = 1_000
 # most content words of a question that refers to the previous one
 MAX_FOLLOWING_WORDS = 3
 # kinds meant by "what happened"

@@ -27,7 +27,8 @@ from store.text.words import shorten_to_tokens
 
 CALL_LOG_DAYS = 1
 MAX_LOGGED_CALLS = 200  # calls
-MAX_LOGGED_ANSWER = 4_000  # characters of an answer
+# characters of an answer
+MAX_LOGGED_ANSWER = 4_000
 TASK_FALLBACKS = {
     "extract_facts": "requests by rule",
     "reconfirm": "what was repeated word for word",

@@ -78,7 +78,8 @@ PURGED_TEXT_COLUMNS = {
     "event": ("events", ("payload",)),
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
-CREATION_COLUMNS = {  # when a record was created
+# when a record was created
+CREATION_COLUMNS = {
     "facts": "created_at",
     "decisions": "decided_at",
     "tasks": "created_at",
@@ -339,7 +340,8 @@ class Purge:
             for number, reason in sorted(why.items()):
                 if number not in rows:
                     raise NotFound(
-                        f"There is no {kind} {cite(kind, number)}.", "It may be purged already; look at the lists."
+                        f"There is no {kind} {cite(kind, number)}.",
+                        "It may be purged already; look at the lists.",
                     )
                 values = list(_searched_texts(table, rows[number]))
                 key = f"[{number}]"

@@ -21,14 +21,16 @@ from store.exchange.exporter import list_noted_exports
 RECORD_TABLE = "record"
 # the same, for copies that Memoranda made of other text: names are cut out of them too
 COPY_TABLE = "copy"
-INPUT_TABLE = "input"  # a row is deleted whole
+# a row is deleted whole
+INPUT_TABLE = "input"
 # all rows are deleted, whatever they hold: they may contain it in other words
 DROPPED_TABLE = "dropped"
 # follows its source, which is searched
 REBUILT_TABLE = "rebuilt"
 # reported with the records that it is of
 HISTORY_TABLE = "history"
-WORDLESS_TABLE = "none"  # no words of people
+# no words of people
+WORDLESS_TABLE = "none"
 
 
 class TextTable(NamedTuple):

@@ -54,9 +54,12 @@ MAX_SINGLE_TEXTS = (
     20
 )
 FINAL_MARKS = ".!;, "
-ELLIPSIS = "\u2026"  # end of a text that was cut short
-MAX_END_WORDS = 400  # words before it that are compared
-JSON_OPENINGS = ("{", "[", '"')  # of JSON
+# end of a text that was cut short
+ELLIPSIS = "\u2026"
+# words before it that are compared
+MAX_END_WORDS = 400
+# of JSON
+JSON_OPENINGS = ("{", "[", '"')
 # equal to the second in any capitals, and `lower` leaves them unchanged
 OTHER_SMALL_LETTERS = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
 # the same in JSON, composed or not; only capitals differ
@@ -480,7 +483,12 @@ def row_key_condition(database: Database, table: str) -> str:
 
 
 def _matching_rows(
-    database: Database, table: str, kept: TextTable, keys: list[str], words: PurgedTexts, going: Collection[RowRef]
+    database: Database,
+    table: str,
+    kept: TextTable,
+    keys: list[str],
+    words: PurgedTexts,
+    going: Collection[RowRef],
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (key, texts) of the rows that contain the words and are not in `going`."""
     if not words or not kept.words:
@@ -488,7 +496,8 @@ def _matching_rows(
     typed = words.occur_in_input if isinstance(words, PurgedCopies) and kept.becomes == INPUT_TABLE else None
     condition, parameters = ("true", []) if typed else likely_rows_condition(kept.words, words)
     for key, *texts in database.rows(
-        f"SELECT json_array({', '.join(keys)}), {', '.join(kept.words)} FROM {table} WHERE {condition}", parameters
+        f"SELECT json_array({', '.join(keys)}), {', '.join(kept.words)} FROM {table} WHERE {condition}",
+        parameters,
     ):
         if (table, key) not in going and any(map(typed or words.occur_in, filter(None, texts))):
             yield key, tuple(text or "" for text in texts)

@@ -367,7 +367,8 @@ class Facts(RecordTable[Fact]):
             known = find_same_fact(write, fact)
             if known is not None and known != number:
                 raise Conflict(
-                    f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
+                    f"{cite('fact', known)} says that already.",
+                    f"Forget {cite('fact', number)} instead, or undo.",
                 )
             refuse_purged(write, fact, again)
             return supersede_fact(write, number, fact)

@@ -16,7 +16,8 @@ from store.database.database import MADE_IN_SQL, PLACED_TABLES, Database, Transa
 
 Kind = TypeVar("Kind")
 _PLACED_KINDS = {*(KIND_BY_TABLE[table] for table in PLACED_TABLES), "commit"}
-MOST_CITED = 10  # records that the reason of a step lists
+# records that the reason of a step lists
+MOST_CITED = 10
 
 
 class RecordTable(ABC, Generic[Kind]):
@@ -177,7 +178,8 @@ def cite_table_row(database: Database, table: str, key: Sequence[Any]) -> str:
     """Return the citation of a row; for a table without citations its name and the row's key."""
     if table in KIND_BY_TABLE and table not in ("commits", "commit_links", "mutes"):
         return cite(KIND_BY_TABLE[table], key[0])
-    if table == "queries":  # its key is the text
+    # its key is the text
+    if table == "queries":
         return "a search"
     if table in SENT_LABELS:
         return SENT_LABELS[table]

@@ -24,7 +24,8 @@ LAST_TURN_SQL = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.numbe
 LEVEL_INTERVALS_MS = {"archival": DAY_MS, "meso": 30 * MINUTE_MS, "micro": 5 * MINUTE_MS}
 # percent of the context window → the level of the checkpoint taken when it is passed
 USAGE_LEVELS = {70: "meso", 85: "meso", 90: "macro", 95: "macro"}
-CONTEXT_WINDOW = 200_000  # tokens of a context window
+# tokens of a context window
+CONTEXT_WINDOW = 200_000
 
 
 def due_checkpoint_level(now: str, taken: Mapping[str, str], start: str) -> str | None:
@@ -90,7 +91,12 @@ TIMELINE_SOURCES = {
     ),  # as the checkpoints' own list
     "summary": ("summaries", SUMMARY_TIME_SQL, ""),
 }
-ITERATION_KEYS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}
+ITERATION_KEYS = {
+    "decision": "iteration_id",
+    "commit": "iteration_id",
+    "event": "iteration_id",
+    "iteration": "id",
+}
 # shown only where it is named: a conversation makes many
 ONLY_ON_REQUEST = ("summary",)
 

@@ -713,7 +713,8 @@ def is_told(match: re.Match[str], value: str) -> bool:
     if not any(map(str.isalpha, value)):
         return False
     if match.lastgroup in ("to", "bare") and value.isalpha() and len(value) < _SHORTEST_WORD:
-        return False  # the common case, at little cost
+        # the common case, at little cost
+        return False
     if not is_given(match, value):
         return False
     if (match.lastgroup or "").endswith("quoted"):

@@ -90,7 +90,11 @@ def _accept_any(value: str) -> bool:
 
 _LEFT, _RIGHT = r"(?<![\w.+/@-])", r"(?![\w@])"
 _PERSONAL_KINDS: tuple[tuple[str, str, Check], ...] = (
-    (PERSONAL_LABELS[0], r"(?<![\w.+%@:/-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24}(?![\w@-])", _is_email),
+    (
+        PERSONAL_LABELS[0],
+        r"(?<![\w.+%@:/-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24}(?![\w@-])",
+        _is_email,
+    ),
     (
         PERSONAL_LABELS[1],
         rf"{_LEFT}(?-i:[A-Z]{{2}}\d{{2}}(?:[ ]?[A-Z0-9]{{4}}){{2,7}}(?:[ ]?[A-Z0-9]{{1,3}})?){_RIGHT}",
@@ -107,7 +111,11 @@ _PERSONAL_KINDS: tuple[tuple[str, str, Check], ...] = (
     ),
     (PERSONAL_LABELS[7], rf"{_LEFT}(?!000|666|9)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}(?![\w@-])", _accept_any),
     # an Argentine DNI has no check digit: the word, or the dots, must identify it
-    (PERSONAL_LABELS[8], rf"(?<=dni)[ :.n°º]{{1,6}}(?P<value>\d{{1,2}}\.?\d{{3}}\.?\d{{3}}){_RIGHT}", _accept_any),
+    (
+        PERSONAL_LABELS[8],
+        rf"(?<=dni)[ :.n°º]{{1,6}}(?P<value>\d{{1,2}}\.?\d{{3}}\.?\d{{3}}){_RIGHT}",
+        _accept_any,
+    ),
     (
         PERSONAL_LABELS[9],
         rf"{_LEFT}(?:(?<!\d)\+\d{{1,3}}[ .-]?(?:\(\d{{1,4}}\)[ .-]?)?\d{{1,4}}(?:[ .-]?\d{{2,4}}){{1,4}}"

@@ -93,7 +93,8 @@ class _Origins:
     def __init__(self, text: str, changed: dict[str, str]) -> None:
         # offsets in the copy, ascending
         self._at: list[int] = []
-        self._places: list[int] = []  # … in the text
+        # … in the text
+        self._places: list[int] = []
         self._widths: list[int] = []
         shift = 0
         if odd := "".join(re.escape(char) for char, form in changed.items() if len(form) != 1):
@@ -228,7 +229,8 @@ def find_secrets(text: str) -> list[SecretFinding]:
     result: list[SecretFinding] = []
     done = 0
     for start, end, label in found:
-        if start >= done:  # and not inside a private key
+        # and not inside a private key
+        if start >= done:
             result.append(SecretFinding(label, start, end))
             done = end
     return result

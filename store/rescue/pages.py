@@ -197,7 +197,8 @@ COLUMN_CLASSES: dict[str, tuple[type, ...]] = {
 class FoundColumn(NamedTuple):
     name: str
     type: str
-    required: bool  # NOT NULL, and without a default
+    # NOT NULL, and without a default
+    required: bool
     # an alias of the rowid, which is not in the record
     rowid: bool
 

@@ -165,7 +165,8 @@ def _restore_rows(database: Database, table: str, last: int, mended: RepairResul
             continue
         identity = json.loads(key)
         if row is not None and proved.seq <= last and not _is_bit_flip(proved.stated, row):
-            continue  # a lost step may have changed it
+            # a lost step may have changed it
+            continue
         if proved.gone:
             connection.execute(f"DELETE FROM {table} WHERE {where}", identity)
             continue
@@ -352,7 +353,12 @@ def _free_name(path: str) -> str:
 
 
 def _build_memory(
-    pages: PageReader, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock, identity: str
+    pages: PageReader,
+    part: str,
+    into: str,
+    progress: Callable[[str, int, int], None],
+    clock: Clock,
+    identity: str,
 ) -> SalvageReport:
     """Write the new memory to `part`. Return the report."""
     database = Database(part, "cli", clock)

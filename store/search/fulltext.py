@@ -92,7 +92,8 @@ MAX_STEMMED_TEXT = 8_000
 EXTRA_PASSAGES = 64
 # least letters of an unknown word for which longer words with that beginning are searched too
 MIN_PREFIX_LETTERS = 5
-MAX_LONGER_WORDS = 4  # at most so many of them
+# at most so many of them
+MAX_LONGER_WORDS = 4
 # at most so many longer words for one that is being typed, where its stem is shorter
 MAX_TYPED_WORDS = 16
 DECISION_NUMBER = KIND_NUMBERS["decision"]
@@ -408,17 +409,26 @@ class FullTextIndex:
         match = " AND ".join(parts) + (f" NOT status : ({' OR '.join(gone)})" if gone and not status else "")
         where = " AND ".join([f"{self.table} MATCH :match", *filters.clauses])
         where = where if join else where.replace("c.id", f"(f.rowid & {RECORD_KEY_MASK})")
-        return f"SELECT {what} FROM {self.table} AS f{join} WHERE {where}", {**filters.parameters, "match": match}
+        return f"SELECT {what} FROM {self.table} AS f{join} WHERE {where}", {
+            **filters.parameters,
+            "match": match,
+        }
 
     def _find_newest(self, filters: CorpusFilters, limit: int) -> FullTextResult:
         """Return what passes the filters, newest first, each by its first passage, or its first of code."""
         first = "(SELECT min(p.id) FROM passages p WHERE p.row = c.id AND p.code)" if filters.code else "c.id"
-        clauses = [*filters.clauses, *(["c.id IN (SELECT row FROM passages WHERE code)"] if filters.code else [])]
+        clauses = [
+            *filters.clauses,
+            *(["c.id IN (SELECT row FROM passages WHERE code)"] if filters.code else []),
+        ]
         where = " AND ".join(["1", *clauses])
         gone = "0" if filters.status or filters.any else f"c.status IN {INACTIVE_STATUSES}"
         parameters = {**filters.parameters, "limit": limit}
         counts = f"count(*) FILTER (WHERE {filters.status_condition}), count(*) FILTER (WHERE {gone})"
-        total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
+        total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (
+            0,
+            0,
+        )
         found = (
             f"FROM corpus c WHERE {filters.status_condition} AND {where} ORDER "
             f"BY {filters.at} DESC, c.id DESC LIMIT :limit"

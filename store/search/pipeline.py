@@ -118,7 +118,8 @@ def load_candidates(database: Database, found: FullTextResult, cosines: Mapping[
     for id, row, start, line, code, text, kind, title, at, session, place, evergreen, own, length in rows:
         says = says_something(text if kind == "turn" else f"{title} {text}")
         if not says and id not in scores:
-            continue  # older versions gave it a vector
+            # older versions gave it a vector
+            continue
         cosine = cosines.get(id) if says else None
         tier = (id in found.verbatim) + (id in found.whole)
         one = CandidatePassage(id, text, scores.get(id, 0.0), cosine, start, line, bool(code), tier, says)
@@ -146,7 +147,8 @@ def put_replies_first(
     rest = [place for place in order if place not in asked]
     found.total -= sum(place.record.bm25 > 0 for place in asked)
     found.exact -= sum(place.record.tier > 0 for place in asked)
-    for place in rest:  # a summary of the question and its answer has the words of the question
+    # a summary of the question and its answer has the words of the question
+    for place in rest:
         if place.record.tier and place.record.kind == "summary" and is_only_question(place.record.title):
             found.exact -= 1
             for one in place.record.passages:
@@ -176,7 +178,8 @@ def put_replies_first(
 
 # Records related to a record: near its stored vector, or with its rarest words. Runs no model.
 
-RAREST_WORDS = 8  # rarest words of a record that are searched for
+# rarest words of a record that are searched for
+RAREST_WORDS = 8
 # distinct words that are considered, from the beginning of its text
 MAX_CONSIDERED_WORDS = 300
 # weights of the cosine and of bm25
@@ -225,7 +228,8 @@ def find_rarest_words(keywords: FullTextIndex, text: str) -> list[str]:
 PASSAGE_SNIPPET_KINDS = frozenset(map(KIND_NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
 # least calibrated similarity of a related record that shares no word
 MIN_RELATED_SIMILARITY = 0.2
-NEAREST_SHOWN = 5  # records shown as nearest where nothing was near enough
+# records shown as nearest where nothing was near enough
+NEAREST_SHOWN = 5
 
 
 class Search:
@@ -235,8 +239,10 @@ class Search:
         self._database = database
         self._settings = settings
         self._keywords = FullTextIndex(database)
-        self._stored = True  # whether the stored index of words is read
-        self._damaged = False  # set when that is found damaged
+        # whether the stored index of words is read
+        self._stored = True
+        # set when that is found damaged
+        self._damaged = False
         if is_part_disabled("fts5"):
             self._use_temporary_index()
         self.meaning = meaning
@@ -325,7 +331,13 @@ class Search:
         return answer
 
     def _add_global(
-        self, answer: SearchAnswer, query: str, limit: int, given: dict[str, Any], min_score: float, meaning: bool
+        self,
+        answer: SearchAnswer,
+        query: str,
+        limit: int,
+        given: dict[str, Any],
+        min_score: float,
+        meaning: bool,
     ) -> None:
         """Add the person's global facts to the answer of a project's memory."""
         own = find_personal_memory(self._database)
@@ -349,7 +361,14 @@ class Search:
         return self._keywords.count_by_kind(words, CorpusFilters(self._database, asked))
 
     def _run_query(
-        self, asked: ParsedQuery, limit: int, min_score: float, meaning: bool, start: float, far: bool, told: bool
+        self,
+        asked: ParsedQuery,
+        limit: int,
+        min_score: float,
+        meaning: bool,
+        start: float,
+        far: bool,
+        told: bool,
     ) -> SearchAnswer:
         """Return the answer to a parsed query, with the settings and the filters that it asks for."""
         settings = self._settings
@@ -404,7 +423,8 @@ class Search:
             question = self._analyze_question(asked, words)
             exact = sum(record.tier > 0 for record in pool)
             order = rank_candidates(question, pool, self._keywords.stems)
-            found.exact -= exact - sum(record.tier > 0 for record in pool)  # not what only asks
+            # not what only asks
+            found.exact -= exact - sum(record.tier > 0 for record in pool)
             if told:
                 order, replies = put_replies_first(self._database, asked.text, order, found)
         if look and not settings.plain:
@@ -470,7 +490,13 @@ class Search:
         found = self._read_index(lambda: self._keywords.find_passages(words, filters, most))
         if words.literal:
             found = add_literal_matches(
-                self._database, words, filters, most, found, self._keywords.total_passages(), self._keywords.stems
+                self._database,
+                words,
+                filters,
+                most,
+                found,
+                self._keywords.total_passages(),
+                self._keywords.stems,
             )
         if self._damaged:
             notes.append(
@@ -533,7 +559,11 @@ class Search:
         return [order[place] for place in places]
 
     def _build_answer(
-        self, state: _SearchState, order: Sequence[RankedRecord], count: int, nearest: Sequence[RankedRecord] = ()
+        self,
+        state: _SearchState,
+        order: Sequence[RankedRecord],
+        count: int,
+        nearest: Sequence[RankedRecord] = (),
     ) -> SearchAnswer:
         """Return the answer: each record as it is now, with a snippet."""
         words = state.words
@@ -641,8 +671,10 @@ def searchable_text(record: Record) -> str:
 #
 # They are not indexed: their texts are read once they changed, and kept in memory.
 
-MIN_WORD_SHARE = 0.5  # share of the query's words that a proposal must hold
-SHORT_STEM = 3  # letters of a stem that is a whole word
+# share of the query's words that a proposal must hold
+MIN_WORD_SHARE = 0.5
+# letters of a stem that is a whole word
+SHORT_STEM = 3
 # of a proposed decision, with its alternatives
 DECISION_PARTS = ("chosen", "context", "rationale")
 

@@ -261,7 +261,8 @@ def _take_filter(query: ParsedQuery, name: str, value: str, now: str, released: 
         try:
             parse_typed_moment(value, now, released)
         except InvalidInput:
-            return f"{name}:{value}"  # words, as in code
+            # words, as in code
+            return f"{name}:{value}"
         query.refuse_filter(name, value, SUGGESTED_FILTERS[name])
     else:
         try:
@@ -369,7 +370,8 @@ _LINK_SQL = {
         " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
     },
 }
-AUTHOR_AGENTS = "agents"  # as an author: any agent
+# as an author: any agent
+AUTHOR_AGENTS = "agents"
 # … the person, as the application calls them
 AUTHOR_YOU = "you"
 # statuses of records no longer in force; the only other status in the corpus is `active`

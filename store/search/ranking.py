@@ -117,7 +117,8 @@ def word_overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-RANKING_POOL = 200  # passages of each signal
+# passages of each signal
+RANKING_POOL = 200
 SIGNAL_WEIGHTS = {
     # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
     "text": 1.0,
@@ -127,7 +128,8 @@ SIGNAL_WEIGHTS = {
     "speaker": 0.7,
     # sum of `meaning` of the turn before and the one after
     "beside": 0.25,
-    "session": 0.5,  # best `meaning` in its session
+    # best `meaning` in its session
+    "session": 0.5,
     # says when something happened, where the question asks that
     "time": 0.5,
     # mean of `text` and `meaning` where the person says what is always to be done, or preferred
@@ -308,7 +310,8 @@ def best_coverage(
 ) -> float:
     """Return the best coverage (0 to 1) among the first of the (passage, title) pairs `found` by keywords."""
     return max(
-        (question.coverage(stems(f"{title}\n{one.text}")) for one, title in found[:COVERAGE_PASSAGES]), default=0.0
+        (question.coverage(stems(f"{title}\n{one.text}")) for one, title in found[:COVERAGE_PASSAGES]),
+        default=0.0,
     )
 
 

@@ -125,7 +125,8 @@ def merge_global_hits(answer: SearchAnswer, found: SearchAnswer, limit: int) -> 
 #
 # Words are found with FTS5's own tokenizer, so the marks agree with the matches: stems, and letters without accents.
 
-SNIPPET_LENGTH = 700  # characters of a snippet
+# characters of a snippet
+SNIPPET_LENGTH = 700
 # characters of the ellipses at both ends
 ELLIPSES_LENGTH = 4
 SENTENCE_END_PATTERN = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
@@ -137,7 +138,11 @@ class WordMarker:
     """Finds the words of one query in a text."""
 
     def __init__(
-        self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None, literal: Sequence[str] = ()
+        self,
+        tokenizer: apsw.FTS5Tokenizer,
+        words: Sequence[str],
+        prefix: str | None,
+        literal: Sequence[str] = (),
     ) -> None:
         self._tokenizer = tokenizer
         self._literal = (
@@ -169,7 +174,8 @@ class WordMarker:
         raw = text[:MAX_MARKED_BYTES].encode("utf-8", "replace")
         spans = [(start, end) for start, end, *stems in self._tokens(raw) if self._matches(stems)]
         if len(raw) == len(text):
-            return spans  # one byte a character
+            # one byte a character
+            return spans
         found = []
         done_bytes = done_characters = 0
         for start, end in spans:
@@ -251,7 +257,8 @@ def _best_window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tu
 MIN_SPELLING_SIMILARITY = 0.72
 # letters; shorter words are similar to too many
 MIN_SPELLED_LETTERS = 4
-MAX_SUGGESTIONS = 2  # suggestions for one word
+# suggestions for one word
+MAX_SUGGESTIONS = 2
 
 
 def suggest_spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:

@@ -170,7 +170,8 @@ def _parse_item(lines: Sequence[str]) -> tuple[str, int | None]:
 
 # The facts of a memory, as a synced file needs them: which belong in it, and what each is now.
 
-MOST_FILE_FACTS = 2_000  # facts of one file
+# facts of one file
+MOST_FILE_FACTS = 2_000
 
 
 class FileFact(NamedTuple):
@@ -348,8 +349,10 @@ def _read_section_at(
 MANY_DELETED, DELETED_SHARE = 5, 0.5
 # of two texts, from which one is the other reworded; pairs of texts that are compared so
 MIN_REWORDED, MOST_REWORDED = 0.75, 20_000
-DELETED_DIGEST = b""  # the digest of a deleted line
-WAITING_STATE = "waiting"  # the state of a proposal
+# the digest of a deleted line
+DELETED_DIGEST = b""
+# the state of a proposal
+WAITING_STATE = "waiting"
 
 
 class LineChange(NamedTuple):
@@ -393,7 +396,8 @@ class LineMerge:
     plan: MergePlan = field(default_factory=MergePlan)
     # facts that are in the file already
     _kept: set[int] = field(default_factory=set)
-    _texts: set[str] = field(default_factory=set)  # of new lines
+    # of new lines
+    _texts: set[str] = field(default_factory=set)
 
     def make_plan(self, items: Sequence[SectionLine], newest: Iterable[int] = ()) -> MergePlan:
         """Return what to do with these items of the section; `newest` are the facts whose lines its newest version

@@ -68,8 +68,10 @@ from store.text.words import count_tokens
 # Advice on a synced file that has grown: each session of an agent loads all of it, and files in `memory/` are found
 # when they are needed.
 
-LARGE_BYTES = 10_000  # from which on a file is large
-MOST_MOVABLE_PARTS = 3  # parts that are named
+# from which on a file is large
+LARGE_BYTES = 10_000
+# parts that are named
+MOST_MOVABLE_PARTS = 3
 # tokens of a part that is worth moving
 MIN_PART_TOKENS = 100
 

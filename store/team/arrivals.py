@@ -41,7 +41,8 @@ WORD_FIELDS = (
     "title",
     "chosen",
 )  # fields that a person can edit while they accept, which is a change of theirs
-PROPOSALS_AT_ONCE = 500  # proposals of one transaction
+# proposals of one transaction
+PROPOSALS_AT_ONCE = 500
 
 
 @dataclass(slots=True)

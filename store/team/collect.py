@@ -37,7 +37,8 @@ SHAREABLE_DOMAINS = tuple(domain for domain in DOMAINS if domain not in NEVER_SH
 TEAM_ORIGIN = "team:"
 # each proposal about a shared record names it in its reason
 PROPOSED_SQL = f"proposals WHERE origin LIKE '{TEAM_ORIGIN}%' AND instr(reason, ' ' || ?)"
-PREVIEW_RECORDS = 50  # records of a preview
+# records of a preview
+PREVIEW_RECORDS = 50
 # what of a decision leaves this machine besides its title and what was chosen
 SHARED_PARTS = {"instead of": "alternatives", "because": "rationale", "context": "context", "impact": "impact"}
 SHARED_LETTER_BY_KIND = {kind: letter for letter, kind in SHARED_KIND_BY_LETTER.items()}
@@ -272,7 +273,8 @@ class Collector:
             self._add_operation("purge", one.id)
             return
         found = found or self._earlier_state(record, own)
-        if found is None:  # the person took it back
+        # the person took it back
+        if found is None:
             if not own:
                 self.team.drop_held(one.id)
             elif one.status == "active":
@@ -311,7 +313,8 @@ class Collector:
         """Return what a record was before the change of it that was undone; None if it was nothing here."""
         numbers = [int(record.id[1:].partition("@")[0])] if own else accepted_records(self.memory, record.id)
         return next(
-            (found for one in numbers if (found := local_record(self.memory, record.kind, one)) is not None), None
+            (found for one in numbers if (found := local_record(self.memory, record.kind, one)) is not None),
+            None,
         )
 
     def _changed_fields(self, one: HeldRecord, found: LocalRecord, record: SharedRecord) -> dict[str, Any]:

@@ -37,7 +37,13 @@ from store.team.collect import (
 )
 from store.team.merge import FormerStreams, FormerWriter, StreamMerge, read_former_writers, store_former_writers
 from store.team.postgres import Replica, ReplicationResult, record_batches
-from store.team.remote import INCOMING_REFS, StreamRepository, reaching_environment, remote_addresses, usual_remote
+from store.team.remote import (
+    INCOMING_REFS,
+    StreamRepository,
+    reaching_environment,
+    remote_addresses,
+    usual_remote,
+)
 from store.team.stream import MOST_NAME_CHARACTERS, Operation, SharedRecord, identity_writer, split_segments
 from store.team.team_file import HeldRecord, StreamState, TeamFile
 from store.text.display import format_count, format_size, visible
@@ -128,7 +134,8 @@ PUSHED_KEY, REPLACED_KEY = "pushed", "replaced"
 FORMER_WRITER_KEY = "before"
 # set once it was looked whether the memory is a copy of one that shares
 RECOGNIZED_KEY = "recognised"
-TRIED_KEY = "tried"  # when an exchange began last
+# when an exchange began last
+TRIED_KEY = "tried"
 # the newest operation of one's own that the remote has
 SENT_KEY = "sent"
 
@@ -240,7 +247,8 @@ class Team:
         """Return each known stream, one's own first, with the number of its records that are not purged."""
         counts = self._file.count_records()
         states = sorted(
-            self._file.stream_states().values(), key=lambda one: (one.writer != self.writer, one.name, one.writer)
+            self._file.stream_states().values(),
+            key=lambda one: (one.writer != self.writer, one.name, one.writer),
         )
         return [(state, counts.get(state.writer, 0)) for state in states]
 

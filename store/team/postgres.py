@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 REPLICA_VERSION = 4  # of schema.sql
 CONNECT_SECONDS = 10
-ANSWER_SECONDS = 15  # of what is asked by a reader
+# of what is asked by a reader
+ANSWER_SECONDS = 15
 APPLICATION_NAME = "memoranda"
 ADDRESS_HINT = "Write it as postgresql://user@host/name."
 # what libpq says, in English, of a server that does not answer
@@ -126,7 +127,8 @@ def postgres_message(error: BaseException) -> str:
 # that its writer rewrote after a purge is replaced whole, and of a purged record the identity alone stays.
 
 REPLICA_SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
-VECTOR_DIMENSION = 384  # of `embeddings.vector`
+# of `embeddings.vector`
+VECTOR_DIMENSION = 384
 # of PostgreSQL's advisory locks: one replication at a time
 REPLICATION_LOCK = 7_461_883_305
 # records that are embedded in one transaction
@@ -283,7 +285,17 @@ def _record_row(one: SharedRecord) -> tuple[object, ...]:
         domain, title = "decisions", str(fields.get("title", ""))
         parts = (fields.get("chosen"), fields.get("context"), fields.get("rationale"))
         body = "\n".join(str(part) for part in parts if part)
-    return one.id, one.kind, one.author, domain, one.status, title, body, json.dumps(fields), bool(one.conflicts())
+    return (
+        one.id,
+        one.kind,
+        one.author,
+        domain,
+        one.status,
+        title,
+        body,
+        json.dumps(fields),
+        bool(one.conflicts()),
+    )
 
 
 def vector_literal(vector: Sequence[float]) -> str:
@@ -316,7 +328,12 @@ _WRITER_JOIN = "LEFT JOIN memoranda.writers w ON w.team = r.team AND w.writer = 
 _MAY_READ = "EXISTS (SELECT 1 FROM memoranda.readable() m WHERE m.team = r.team AND m.domain IN ('*', r.domain))"
 
 
-DECISION_FIELDS = {"chosen": "Chosen", "context": "Context", "alternatives": "Instead of", "rationale": "Because"}
+DECISION_FIELDS = {
+    "chosen": "Chosen",
+    "context": "Context",
+    "alternatives": "Instead of",
+    "rationale": "Because",
+}
 OTHER_FIELDS = {"impact": "Impact", "confidence": "Confidence", "tags": "Tags"}
 
 
@@ -344,7 +361,10 @@ class ReplicaRecord(NamedTuple):
 
     def describe(self) -> list[str]:
         """Return all of it in lines: its own words, then each field that is known beside its label."""
-        domain, status = self.domain if self.kind == "fact" else "", self.status if self.status != "active" else ""
+        domain, status = (
+            self.domain if self.kind == "fact" else "",
+            self.status if self.status != "active" else "",
+        )
         fields = {
             "": self.text,
             **{label: join_value(self.fields.get(name), "; ") for name, label in DECISION_FIELDS.items()},
@@ -418,7 +438,8 @@ class ReplicaReader:
         self._busy = Lock()
         self._connection: psycopg.Connection | None = None
         self._provider: EmbeddingProvider | None = None
-        self._looked = False  # for a provider
+        # for a provider
+        self._looked = False
         self.place = format_address(self._address) if self._address else ""
 
     def close(self) -> None:
@@ -549,7 +570,8 @@ class ReplicaReader:
                 ) from None
             except psycopg.Error as error:
                 raise ReplicaError(
-                    f"{self.place} refused: {postgres_message(error)}.", "Show this to whoever runs that database."
+                    f"{self.place} refused: {postgres_message(error)}.",
+                    "Show this to whoever runs that database.",
                 ) from None
 
     def _open_connection(self) -> psycopg.Connection:

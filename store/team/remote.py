@@ -127,7 +127,8 @@ def remote_error(verb: str, complaint: str) -> GitError:
 # What a person's own configuration of git says about reaching a remote: also what it says for a project's folder alone
 # (`includeIf`), which a git that runs elsewhere does not read. Nothing is taken from the project's configuration.
 
-SILENT_SECONDS = 60  # until a remote that sends nothing is given up
+# until a remote that sends nothing is given up
+SILENT_SECONDS = 60
 SSH_WITHOUT_QUESTIONS = f"-o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval={SILENT_SECONDS // 3}"
 OWN_SCOPES = ("global", "system")
 SSH_COMMAND_KEY = "core.sshcommand"
@@ -186,8 +187,10 @@ def _own_settings(folder: str) -> list[GitSetting]:
 
 # of git's %G?: by a key that the person trusts, by one that git knows nothing of
 GOOD_VERDICTS = ("G", "U")
-NOT_SIGNED, UNKNOWN_KEY = "N", "E"  # not signed; by a key that is not here
-SIGNATURE_FORMAT = "%H %G? %GF %GS"  # of `git log`
+# not signed; by a key that is not here
+NOT_SIGNED, UNKNOWN_KEY = "N", "E"
+# of `git log`
+SIGNATURE_FORMAT = "%H %G? %GF %GS"
 
 
 class Signature(NamedTuple):
@@ -227,10 +230,12 @@ def signature_doubt(state: StreamState, signature: Signature) -> str:
 
 
 STREAMS_FOLDER = "shared.git"
-SEGMENT_FILE = "segment"  # in the tree of each commit
+# in the tree of each commit
+SEGMENT_FILE = "segment"
 SIGNERS_KEY = "gpg.ssh.allowedSignersFile"
 VERIFIED_REFS, INCOMING_REFS = "refs/memoranda/", "refs/incoming/"
-TRANSFER_SECONDS = 600  # for a fetch or a push
+# for a fetch or a push
+TRANSFER_SECONDS = 600
 MOST_WRITERS = 2_000
 # digits of an object's name, where a repository does not use SHA-1
 SHA256_DIGITS = 64
@@ -260,7 +265,8 @@ class StreamRepository:
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, STREAMS_FOLDER)
-        self._refs: dict[str, str] | None = None  # as they were read last
+        # as they were read last
+        self._refs: dict[str, str] | None = None
         self._child: subprocess.Popen[bytes] | None = None
         # variables with which git reaches the remote
         self.reaching: dict[str, str] = {}
@@ -313,7 +319,8 @@ class StreamRepository:
         a segment cannot be, the commits before that are kept, and `refused` says why. Raise GitError."""
         self.refused = {}
         try:
-            self._unpack_packs()  # what an exchange that was killed had fetched
+            # what an exchange that was killed had fetched
+            self._unpack_packs()
         except GitError:  # by a power cut in the middle of a write: it is fetched again
             self.point_refs(dict.fromkeys(self.heads(INCOMING_REFS), ""), INCOMING_REFS)
             self._unpack_packs(drop=True)
@@ -350,7 +357,8 @@ class StreamRepository:
         except RemoteRefuses:
             if not expected:
                 raise
-            try:  # it may still remove it, and take it as new
+            # it may still remove it, and take it as new
+            try:
                 self._run_git(*words, *lease, "--", address, f":{ref}")
                 self._run_git(*words, "--", address, f"{ref}:{ref}")
             except RemoteRefuses as error:
@@ -615,7 +623,8 @@ def _git_environment() -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES
     }
     return kept | {
-        "GCM_INTERACTIVE": "never",  # git's credential manager opens no window
+        # git's credential manager opens no window
+        "GCM_INTERACTIVE": "never",
         "GIT_HTTP_LOW_SPEED_TIME": str(SILENT_SECONDS),
         "GIT_ALLOW_PROTOCOL": _GIT_PROTOCOLS,
         "GIT_TERMINAL_PROMPT": "0",

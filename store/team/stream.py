@@ -41,9 +41,12 @@ WRITER_PATTERN = re.compile(r"[a-z2-7]{12}\Z")
 RECORD_ID_PATTERN = re.compile(r"([FD])([1-9]\d{0,11})@([a-z2-7]{12})\Z")
 REFERENCE_PATTERN = re.compile(r"[1-9]\d{0,11}@[a-z2-7]{12}\Z")
 OPERATION_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z\Z")
-LONGEST_OPERATION = 256 << 10  # bytes
-LONGEST_FIELD = 32_000  # characters of one field
-MOST_BASES = 64  # operations that one is based on
+# bytes
+LONGEST_OPERATION = 256 << 10
+# characters of one field
+LONGEST_FIELD = 32_000
+# operations that one is based on
+MOST_BASES = 64
 MOST_NAME_CHARACTERS = 60
 
 
@@ -165,7 +168,8 @@ def _is_valid_field(name: str, value: Any) -> bool:
 
 
 STREAM_FORMAT = 1
-LARGEST_SEGMENT = 8 << 20  # bytes of a segment
+# bytes of a segment
+LARGEST_SEGMENT = 8 << 20
 # operations of a segment
 MOST_SEGMENT_OPERATIONS = 20_000
 DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}\Z")

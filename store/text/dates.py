@@ -147,7 +147,8 @@ def parse_figure_month(text: str) -> datetime | None:
 EARLIEST_DATE = datetime(1900, 1, 1)
 # characters before a time that may contain its preposition
 PREPOSITION_REACH = 24
-DAYS_OF_SEVERAL = 5  # days in “the last few days”
+# days in “the last few days”
+DAYS_OF_SEVERAL = 5
 
 _SOME = frozenset("few several some pocos pocas unos unas varios varias algunos algunas".split())
 _ANY_YEAR = r"(?:19|20)\d\d"
@@ -350,7 +351,8 @@ def _span_of_days(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
         _short_months()[match["month"]],
     )
     years = (int(match["year"]),) if match["year"] else range(midnight.year, midnight.year - 5, -1)
-    for year in years:  # 29 February exists only in some
+    # 29 February exists only in some
+    for year in years:
         try:
             start, end = (datetime(year, month, int(day) if day.isdigit() else 1) for day in (first, last))
         except ValueError:
@@ -415,7 +417,8 @@ def _span_of_this(match: re.Match[str], midnight: datetime) -> TimeSpan | None:
     """Return a calendar week, month, year or weekend; for “in the last week” the days up to now."""
     which, unit = match["which"], match["unit"]
     if which in ("la", "el") and not match["after"]:
-        return None  # “la semana que viene”
+        # “la semana que viene”
+        return None
     last = which not in ("this", "esta", "este")
     week = midnight - timedelta(days=midnight.weekday() + 7 * last)
     if unit not in _unit_days():
@@ -679,7 +682,8 @@ def newest_release(known: ReleaseMoments) -> str:
     return max((at for name, at in known.items() if _PLAIN.fullmatch(name)), default="")
 
 
-MAX_TYPED_MOMENT = 40  # characters of a moment in words
+# characters of a moment in words
+MAX_TYPED_MOMENT = 40
 MOMENT_ADVICE = "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday, or a version."
 # a version or a tag → its moment; `` → the last release's; empty where it is not known
 FindRelease = Callable[[str], str]

@@ -20,7 +20,8 @@ _UNSEEN = re.compile(
 # Everything that may become a mark; compiled by `re` on first use, since it takes 2 ms.
 _SUSPECT = (
     "["
-    "\0-\x1f\x7f-\x9f"  # C0, DEL, C1
+    # C0, DEL, C1
+    "\0-\x1f\x7f-\x9f"
     # soft hyphen, joiner, Arabic mark, fillers, selectors
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     # zero width, bidi marks, embeddings and isolates, separators, operators

@@ -22,8 +22,10 @@ from store.text.words import (
 # Extract the names in texts: citations, files, `code`, and capitalised words. A rule, not a model: it misses names in
 # small letters, and sometimes takes a title for a name.
 
-MAX_ENTITIES = 24  # names of one checkpoint
-MAX_ENTITY_LENGTH = 60  # characters of a name
+# names of one checkpoint
+MAX_ENTITIES = 24
+# characters of a name
+MAX_ENTITY_LENGTH = 60
 # characters that are searched
 MAX_SEARCHED_LENGTH = 24_000
 

@@ -60,7 +60,8 @@ def _continuing() -> re.Pattern[str]:
     return re.compile(rf"\s*(?:{_any_of('continuing')})\b")
 
 
-_DROPPED = "\0"  # replaces code, and quotations of others
+# replaces code, and quotations of others
+_DROPPED = "\0"
 
 
 def find_sentence_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -40,8 +40,10 @@ _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
 # `no longer`, `ya no`: part of the negation
 _AFTER_NOT = frozenset("longer mas anymore".split())
-_PRONOUNS = ("one", "once")  # they seldom mean a number
-_MAY = frozenset(("may",))  # seldom a month
+# they seldom mean a number
+_PRONOUNS = ("one", "once")
+# seldom a month
+_MAY = frozenset(("may",))
 _NAME_VALUE = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
 _COPULA = re.compile(
     r"^(?P<name>(?:the|our|my|his|her|their|el|la|los|las|nuestr[oa]s?|mis?|sus?|[\w-]+'s)\b.{2,60}?)\s+"

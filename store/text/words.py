@@ -100,7 +100,8 @@ _IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]{3,80}(?![^\W_])")
 _COMPOUND = re.compile(r"[^\W\d_][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _JOINED_BY_SYMBOLS = re.compile(r"(?<![^\W_])[^\W_]++(?:[<>=~.:/\\_@#+*-]++[^\W_]++)++")
-MAX_SPLIT_NAMES = 200  # names of one text that are split
+# names of one text that are split
+MAX_SPLIT_NAMES = 200
 # words of one name that symbols join
 MAX_COMPOUND_WORDS = 32
 

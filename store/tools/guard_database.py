@@ -58,8 +58,10 @@ GUARDED_SUFFIX = ".md"
 GUARD_COPY_PREFIX = "memoranda-guard-"
 # after which such a folder was left by a process that was killed
 COPY_EXPIRY_SECONDS = 3_600
-LARGEST_GUARDED_DATABASE = 200 << 20  # bytes
-LARGEST_GUARDED_FILE = 50 << 20  # of a file of JSON lines
+# bytes
+LARGEST_GUARDED_DATABASE = 200 << 20
+# of a file of JSON lines
+LARGEST_GUARDED_FILE = 50 << 20
 
 
 class GuardedFile(NamedTuple):
@@ -159,7 +161,10 @@ def read_guarded_file(file: GuardedFile) -> PresentFile | None:
     before = stamp_guarded_file(file)
     if not before:
         return None
-    troubles, largest = Troubles(), source.LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE
+    troubles, largest = (
+        Troubles(),
+        source.LARGEST_TEXT_FILE if file.path.endswith(".md") else LARGEST_GUARDED_FILE,
+    )
     in_database = file.is_database
     raw = _database_image(file.path) if in_database else source.read_file_bytes(file.path, troubles, largest)
     if raw is None:

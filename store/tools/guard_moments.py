@@ -437,7 +437,8 @@ def _read_changes(kept: KeptVersions, moment: int) -> tuple[GuardedChange, ...]:
 
 # What a person sees of a change: lines with their numbers, and no secret.
 
-DIFF_CONTEXT_LINES = 3  # lines around a change
+# lines around a change
+DIFF_CONTEXT_LINES = 3
 ERASED_LINE = "(this version was erased with what was purged)"
 # lines that are compared line by line
 LONGEST_DIFF = 20_000
@@ -600,7 +601,8 @@ def _is_readable_database(path: str) -> bool:
         except (apsw.NotADBError, apsw.CorruptError):
             return False
         except apsw.Error:
-            pass  # locked, which is told below
+            # locked, which is told below
+            pass
     return True
 
 

@@ -45,8 +45,10 @@ from store.tools.source_import import SOURCES_BY_NAME, get_source
 
 # One text in the memory of another tool, and where in its file it is.
 
-SHORT_NAME_DIGITS = 7  # digits of a name that are shown
-FEWEST_NAME_DIGITS = 4  # that find it again
+# digits of a name that are shown
+SHORT_NAME_DIGITS = 7
+# that find it again
+FEWEST_NAME_DIGITS = 4
 
 
 class GuestText(NamedTuple):
@@ -612,7 +614,11 @@ def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuardRestor
 
 
 def _plan_in_files(
-    config: Config, machine: Machine, now: int, one: GuestText, changed: Callable[[bytes, GuestText], bytes | None]
+    config: Config,
+    machine: Machine,
+    now: int,
+    one: GuestText,
+    changed: Callable[[bytes, GuestText], bytes | None],
 ) -> GuardRestorePlan:
     """Plan to change the file of a text, after a backup of what it has now."""
     file = GuardedFile(one.tool, one.path)

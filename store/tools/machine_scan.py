@@ -12,10 +12,10 @@ from rapidfuzz.fuzz import ratio
 
 from store.base.clock import days_before, to_ms
 from store.base.errors import MemorandaError
+from store.git.checkout import folders_above
 from store.git.process import run_git
 from store.inbox.duplicates import find_pairs_by_words
 from store.ingest.formats import fence_after_line
-from store.git.checkout import folders_above
 from store.redaction.redactor import redact
 from store.redaction.rules import load_token_families
 from store.text import similarity
@@ -32,10 +32,12 @@ from store.tools.transcript_scan import ContextLayer, ProjectStart, ScanFinding,
 # Which instruction files an agent loads when it starts in a folder: CLAUDE.md with the rules beside it, AGENTS.md and
 # GEMINI.md from the home folder and every folder above, what they import, and Claude Code's own index of its memory.
 
-DEEPEST_IMPORT = 5  # imports of imports
+# imports of imports
+DEEPEST_IMPORT = 5
 # of MEMORY.md, which Claude Code loads
 LOADED_INDEX_LINES = 200
-CODEX_BYTES = 32_768  # of all its instructions together
+# of all its instructions together
+CODEX_BYTES = 32_768
 # of which it reads one a folder, the first that is not empty
 CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")
 # of an organization, for everybody on the machine
@@ -410,10 +412,12 @@ def paths_mentioned(text: str) -> Iterator[str]:
 
 
 NOTE_SOURCES = ("obsidian", "markdown")
-MOST_PROJECTS = 40  # whose instruction files are listed
+# whose instruction files are listed
+MOST_PROJECTS = 40
 START_DAYS = 30
 AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "MEMORY.md", "USER.md")
-SHOWN_CHARACTERS = 300  # characters of a memory in a list
+# characters of a memory in a list
+SHOWN_CHARACTERS = 300
 _INDEX_LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
 
 

@@ -326,14 +326,18 @@ def _engram_decision(content: str) -> FoundDecision:
     parts = {part["name"]: part["text"].strip() for part in _DECISION_PART.finditer(content)}
     if not parts.get("What"):
         return FoundDecision(content)
-    rest = [parts.pop("Why", ""), *(f"{name}: {text}" for name, text in parts.items() if name != "What" and text)]
+    rest = [
+        parts.pop("Why", ""),
+        *(f"{name}: {text}" for name, text in parts.items() if name != "What" and text),
+    ]
     return FoundDecision(parts["What"], (), "\n".join(filter(None, rest)))
 
 
 # mcp-memory-service: a SQLite database, packed or not, and its export as JSON. Vectors are not read; what is deleted
 # or superseded is left out.
 
-LONGEST_MEMORY_TITLE = 80  # characters
+# characters
+LONGEST_MEMORY_TITLE = 80
 _MCP_MEMORY_ROW = (
     "id content_hash content tags memory_type metadata created_at created_at_iso deleted_at superseded_by"
 )

@@ -59,7 +59,12 @@ def _guard_match(path: str, several: Sequence[KeptContent], words: PurgedTexts) 
     )
     note = "the file itself has it too: edit it there" if any(one.now for one in several) else ""
     return RemainingMatch(
-        f"{GUARD_TABLE}:{tilde_path(path)}", GUARD_TABLE, path, what, words.excerpt(last.readable_text), note=note
+        f"{GUARD_TABLE}:{tilde_path(path)}",
+        GUARD_TABLE,
+        path,
+        what,
+        words.excerpt(last.readable_text),
+        note=note,
     )
 
 

@@ -154,7 +154,8 @@ class Machine:
 LARGEST_TEXT_FILE = 16_000_000
 # bytes of a JSON document, which is read whole
 LARGEST_JSON_DOCUMENT = 512 << 20
-LONGEST_JSON_LINE = 32 << 20  # bytes of a line
+# bytes of a line
+LONGEST_JSON_LINE = 32 << 20
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -558,7 +559,8 @@ DATABASE_PARTS = ("", "-wal", "-journal")
 COPY_FOLDER_PREFIX = "memoranda-source-"
 # to copy a database that nobody writes meanwhile
 COPY_TRIES = 3
-LARGEST_COPIED_DATABASE = 8 << 30  # bytes
+# bytes
+LARGEST_COPIED_DATABASE = 8 << 30
 
 
 DAMAGED = "it is damaged, and was read as far as it goes"

@@ -132,7 +132,11 @@ class SourcePreview:
     @property
     def amount(self) -> str:
         """How much would come."""
-        numbers = ((len(self.fresh) - self.decisions, "fact"), (self.decisions, "decision"), (self.turns, "turn"))
+        numbers = (
+            (len(self.fresh) - self.decisions, "fact"),
+            (self.decisions, "decision"),
+            (self.turns, "turn"),
+        )
         *parts, last = [format_count(number, word) for number, word in numbers if number] or ["nothing"]
         return f"{', '.join(parts)} and {last}" if parts else last
 
@@ -420,7 +424,10 @@ class SourceImport:
         for one in self._read_places([]):
             if isinstance(one, FoundTurn) and self._is_inside(one.cwd):
                 cwd = one.cwd if os.path.isabs(one.cwd) else ""
-                yield one.path, ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=cwd, doubtful=True)
+                yield (
+                    one.path,
+                    ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=cwd, doubtful=True),
+                )
 
     def _known_hashes(self) -> set[str]:
         """Return the hashes of the texts that came from this source before, and of the facts that hold."""

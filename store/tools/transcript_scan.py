@@ -42,7 +42,8 @@ WRONG_KINDS = (*FINDING_TITLES, UNREAD)
 EXPIRING_ADVICE = (
     "`memoranda files --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
 )
-OLD_DAYS = 180  # of a memory that nobody changed
+# of a memory that nobody changed
+OLD_DAYS = 180
 # dollars a million tokens that are read: a common price of 2026, to give an idea
 PRICE_PER_MILLION = 3.0
 

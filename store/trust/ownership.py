@@ -22,7 +22,8 @@ from store.database.change_capture import read_newest_step
 from store.database.connection import guard_connection, open_for_reading
 from store.git import is_tracked_by_git
 
-IDENTITY_KEY = "identity"  # in `meta`
+# in `meta`
+IDENTITY_KEY = "identity"
 # bytes of a memory that is compared with another, both of them in memory meanwhile
 MAX_COMPARED_BYTES = 256 << 20
 _SELECT_IDENTITY = f"SELECT value FROM meta WHERE key = '{IDENTITY_KEY}'"
@@ -113,7 +114,8 @@ def require_trust(path: str) -> KnownMemory | None:
     is no memory, which the caller reports when it opens it. A memory that was moved or copied gets an entry for
     its new place. Raise NotOurs for any other memory."""
     if (ours := find_known_memory(path)) is not None:
-        return ours  # `Trust.admit` does the rest
+        # `Trust.admit` does the rest
+        return ours
     try:
         if os.path.getsize(path) == 0:
             return None

@@ -17,7 +17,12 @@ from store.base.location import MEMORANDA_FOLDER, Location
 from store.base.state_files import last_state_problem
 from store.conversations.hook_spool import has_waiting_lines, sign_waiting_lines
 from store.conversion import convert_memory
-from store.database.connection import damaged_file_error, explain_sqlite_error, guard_connection, open_for_reading
+from store.database.connection import (
+    damaged_file_error,
+    explain_sqlite_error,
+    guard_connection,
+    open_for_reading,
+)
 from store.database.database import Database
 from store.git import is_tracked_by_git
 from store.inbox.proposals import ProposalQuestion
@@ -114,7 +119,10 @@ def adopt_whole(location: Location, clock: Clock = utc_now, earlier: bool = Fals
         kept = register_ownership(database.connection, location.path, os.urandom(16).hex())
     taken = sign_waiting_lines(location.path) if earlier and has_waiting_lines(location.path) else 0
     return AdoptionResult(
-        True, is_tracked_by_git(location.path) is True, spooled=taken, trouble="" if kept else last_state_problem()
+        True,
+        is_tracked_by_git(location.path) is True,
+        spooled=taken,
+        trouble="" if kept else last_state_problem(),
     )
 
 

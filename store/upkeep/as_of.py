@@ -82,7 +82,9 @@ def point_in_time(memory: Memory, text: str) -> PointInTime:
     if citation.kind == "checkpoint":
         found = memory.checkpoints.get(int(citation.target))
         return PointInTime(
-            found.seq, found.created_at, f"{found.citation} “{found.name}” ({format_local_time(found.created_at)})"
+            found.seq,
+            found.created_at,
+            f"{found.citation} “{found.name}” ({format_local_time(found.created_at)})",
         )
     if citation.kind not in CREATED_COLUMNS:
         raise InvalidInput(

@@ -49,7 +49,8 @@ def _transcripts_in(path: str) -> Iterator[str]:
     except NotADirectoryError:
         yield path
     except OSError:
-        return  # missing, or not yet there
+        # missing, or not yet there
+        return
 
 
 def list_changed_sources(memory: Memory) -> list[str]:

@@ -45,7 +45,8 @@ def _report_failure(tell: Tell, what: str) -> Iterator[None]:
 def catch_up(memory: Memory, cwd: str, meaning: bool, tell: Tell) -> None:
     """Sync the timeline with git and the index with the documents for a limited time, then `tell` what remains, and
     what was synced; `meaning`: vectors too."""
-    if memory.location.look:  # read-only: syncs nothing
+    # read-only: syncs nothing
+    if memory.location.look:
         return
     deadline = time.monotonic() + WAIT_SECONDS
 

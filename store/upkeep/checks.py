@@ -60,7 +60,8 @@ from store.version import __version__
 # The findings of the doctor, and the input of a check.
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
-MOST_SHOWN = 3  # records or files that a finding lists
+# records or files that a finding lists
+MOST_SHOWN = 3
 
 
 class Finding(NamedTuple):
@@ -386,7 +387,8 @@ def _format_bytes(size: float) -> str:
 
 # steps that are read in one transaction
 CHAIN_SLICE = 500
-QUICK_STEPS = 1_000  # of the newest steps, with `quick`
+# of the newest steps, with `quick`
+QUICK_STEPS = 1_000
 # the rows of a step that changed none
 NO_ROWS = (0, sha256().digest(), True)
 # in `meta`: {"steps": […], "rows": […]}, the steps whose header or rows could not be read
@@ -527,7 +529,8 @@ def is_row_intact(row: list[Any], salt: bytes | None, leaf: bytes, purged: int) 
 
 # Check the file itself: SQLite's own checks, references between records, and the index against its source.
 
-MOST_SQLITE_ERRORS = 20  # errors that SQLite is asked for
+# errors that SQLite is asked for
+MOST_SQLITE_ERRORS = 20
 REBUILD_STEP = ("memoranda health --index rebuild makes it again.", "health --index rebuild")
 # a row of the corpus that differs from its record
 STALE_CORPUS_SQL = """
@@ -572,7 +575,10 @@ def check_references(visit: CheckContext) -> Iterator[Finding]:
     if broken:
         text = join_names([f"{count:,} of {table}" for table, count in broken.items()])
         yield Finding(
-            "links", WRONG, f"Records name others that are not there: {text}.", *salvage_step(visit.database.path)
+            "links",
+            WRONG,
+            f"Records name others that are not there: {text}.",
+            *salvage_step(visit.database.path),
         )
     if not broken and not derived:
         yield Finding("links", OK, "Every record that another names is there.")

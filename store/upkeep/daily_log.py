@@ -31,8 +31,10 @@ from store.text.words import reduce_to_one_line
 LOG_STATE_KEY = "log"
 # after which what was not written yet is no news
 LATE_ENTRY_DAYS = 2
-MOST_LOG_LINES = 500  # lines of one time
-LONGEST_LOG_TEXT = 400  # characters of a line's text
+# lines of one time
+MOST_LOG_LINES = 500
+# characters of a line's text
+LONGEST_LOG_TEXT = 400
 # domains whose facts are in no file of a project
 PRIVATE_DOMAINS = ("personal", "self_correction")
 LOG_GITIGNORE = (

@@ -166,7 +166,10 @@ def _wal_damage(path: str) -> tuple[str, str]:
             NOTE,
             "The newest change in the log is incomplete: the power failed while it was written, or it is damaged.",
         )
-    return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
+    return (
+        WRONG,
+        f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages.",
+    )
 
 
 def check_wal_length(visit: CheckContext) -> Iterator[Finding]:

@@ -23,7 +23,13 @@ from store.database.files import create_reserve
 from store.database.tombstones import is_purge_pending
 from store.exchange.backups import Backup, is_backup_due, make_backup, tidy_backups
 from store.git.process import GitError
-from store.git.repository import CommitInfo, Repository, find_commits_made_here, refs_fingerprint, shallow_boundary
+from store.git.repository import (
+    CommitInfo,
+    Repository,
+    find_commits_made_here,
+    refs_fingerprint,
+    shallow_boundary,
+)
 from store.history import compression
 from store.history.checkpoint_payload import insert_checkpoint
 from store.history.checkpoints import RECOVERY_OFFER_DAYS
@@ -131,11 +137,13 @@ def _may_checkpoint(memory: Memory) -> bool:
 # Every command that reads waits for this module to be imported. What only some memories need, a third of the time, is
 # imported where one does: the log of the day, the calls of a model, what was left out of imports.
 
-LOG_STATE_KEY = "log"  # in `meta`, as in `daily_log`
+# in `meta`, as in `daily_log`
+LOG_STATE_KEY = "log"
 # commits of one transaction: some 20 ms, so that no writer waits long
 COMMIT_BATCH = 250
 RENEW_SECONDS = 1.0
-ANSWERS_DAYS = 30  # how long an external writer may retry
+# how long an external writer may retry
+ANSWERS_DAYS = 30
 TIPS_KEY = "git.tips"
 BOUNDARY_KEY = "git.shallow"
 BOUND_REPOSITORY_KEY = "git.repository"

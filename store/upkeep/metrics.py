@@ -26,7 +26,8 @@ from store.search.fulltext import FullTextIndex
 # conversations that are listed, the newest first
 LISTED_SESSIONS = 8
 LISTED_QUERIES = 5
-LISTED_GIVEN_UP = 5  # turns that are listed
+# turns that are listed
+LISTED_GIVEN_UP = 5
 # checkpoints whose intervals are measured, the newest
 MEASURED_GAPS = 200
 TREND_DAYS, TREND_WEEKS = 30, 12

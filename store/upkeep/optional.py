@@ -14,7 +14,8 @@ from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.word_search import RemainingMatch
 
-TEAM_FILE = "team.db"  # in the folder of a memory's team
+# in the folder of a memory's team
+TEAM_FILE = "team.db"
 UNREACHED_NOTE = "what was shared with a team, which cannot be reached without the part `team`"
 
 

@@ -36,7 +36,8 @@ from store.upkeep.daily_log import write_daily_log
 # Propose what to do with duplicates and contradictions automatically: after a flush, and once a day while the
 # application is idle. Results wait in the inbox; without a changed fact since the last time nothing is compared.
 
-MOST_CONSOLIDATIONS = 8  # new proposals of one pass
+# new proposals of one pass
+MOST_CONSOLIDATIONS = 8
 # of a memory; a larger one is not compared automatically
 MOST_COMPARED_FACTS = 2_000
 # keys of meta
@@ -78,7 +79,8 @@ def consolidate_daily(memory: Memory) -> tuple[int, ...]:
 # Find other records related to the topic of a checkpoint.
 
 MOST_RELATED = 8
-LONGEST_QUESTION = 300  # characters of the question
+# characters of the question
+LONGEST_QUESTION = 300
 RELATED_RECORD_KINDS = tuple(kind for kind in SEARCHABLE if kind not in ("checkpoint", "event"))
 
 
@@ -88,7 +90,10 @@ def find_related_records(
     """Return what is similar to the topic of a recovered checkpoint, best first, without what it holds already and
     without facts that are too old for a prompt."""
     held = recovered.held
-    asked = [recovered.checkpoint.name, *(turn["text"] for turn in reversed(held.turns) if turn["role"] == "user")]
+    asked = [
+        recovered.checkpoint.name,
+        *(turn["text"] for turn in reversed(held.turns) if turn["role"] == "user"),
+    ]
     asked += [task["text"] for task in held.tasks if task["status"] == "in_progress"]
     query = " ".join(" ".join(asked).replace(":", " ").split())[:LONGEST_QUESTION]
     if not query:

@@ -26,12 +26,16 @@ from tui.input.key_table import ASK
 from tui.render.lines import KIND_GLYPHS, record_time, summarize_record
 from tui.screens.dialogs import FormField, Offer
 
-OFFERED = 12  # records offered before a letter is typed
+# records offered before a letter is typed
+OFFERED = 12
 # within which a commit may be of a decision
 NEAR_DAYS = 10
-NEAR_WEIGHT = 0.6  # how much the same day counts
-LEAST_WORD = 3  # letters of a word that tells something
-STEM = 5  # letters by which words are compared
+# how much the same day counts
+NEAR_WEIGHT = 0.6
+# letters of a word that tells something
+LEAST_WORD = 3
+# letters by which words are compared
+STEM = 5
 
 Owned = Fact | GlobalFact
 Texts = Fact | GlobalFact | Decision | Task

@@ -298,7 +298,8 @@ def _index_documents(memory: Memory) -> Outcome:
 
 # what is wrong, and what is left of a damaged file
 
-HEAD_DIGITS = 64  # digits of a digest
+# digits of a digest
+HEAD_DIGITS = 64
 STATE_SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 

@@ -293,7 +293,8 @@ def _pull_model(call: Call, name: str) -> Outcome:
     and then."""
     name = name or USUAL_MODEL
     pace, started, total, percent = RateMeter(), monotonic(), 0, -PROGRESS_PERCENT
-    status, moment = "", -PROGRESS_SECONDS  # shown last
+    # shown last
+    status, moment = "", -PROGRESS_SECONDS
     with Interrupt() as interrupt:
         address = get_server_address(read_config(call.location))
         with closing(ModelPuller(address, lambda: interrupt.asked)) as puller:

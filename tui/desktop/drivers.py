@@ -20,7 +20,8 @@ from textual.drivers.web_driver import WebDriver
 
 # seconds until it is asked again whether the screen is there
 RETRY_SECONDS = 0.05
-READ_BYTES = 4096  # that are read at once
+# that are read at once
+READ_BYTES = 4096
 
 
 class WakingEvent(Event):

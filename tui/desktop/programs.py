@@ -132,7 +132,8 @@ def edit_in_editor(app: App[object], text: str, suffix: str = ".md", command: st
 
     Raises NoEditor."""
     words = editor_command(command, os.environ)
-    folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
+    # 0700
+    folder = tempfile.mkdtemp(prefix="memoranda-")
     try:
         path = os.path.join(folder, f"text{suffix}")
         with open(

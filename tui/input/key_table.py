@@ -76,7 +76,8 @@ class Key:
 
 TODAY, FACTS, TIMELINE, ASK, HISTORY = PANE_NAMES = ("today", "facts", "timeline", "ask", "history")
 FILES, SETTINGS_VIEW = "files", "settings"
-FOUND = "found"  # what a search found
+# what a search found
+FOUND = "found"
 PANE_KEYS = {name: str(number) for number, name in enumerate(PANE_NAMES, start=1)}
 
 

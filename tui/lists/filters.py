@@ -148,7 +148,8 @@ OTHER_STATES = (
 )
 # of the facets, those that `is:` knows
 SEARCHED_STATES = ("stale", "low", "aging", "pinned", "superseded", "forgotten")
-OFFERED_COMPLETIONS = 6  # completions shown at a time
+# completions shown at a time
+OFFERED_COMPLETIONS = 6
 
 
 def _field_of(filter: str) -> str:

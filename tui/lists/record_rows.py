@@ -47,7 +47,8 @@ from tui.theme.line_filters import cut_pieces, fit_cells, pieces_width
 # Lay out a row of a list: a glyph, a text wrapped on a few lines, a note at the right edge, and a dim second part.
 
 RowLine = StyledLine
-TEXT_LINES = 2  # lines of a text in a list
+# lines of a text in a list
+TEXT_LINES = 2
 # cells of text below which the note is left out
 LEAST_TEXT_CELLS = 12
 
@@ -476,7 +477,8 @@ def _hit_title(hit: Hit, room: int, look: str) -> RowLine:
     )
     start = max(0, first - room // 3) if last > room - 8 else 0
     if start and (space := hit.snippet.find(" ", start - 1, first)) >= 0:
-        start = space + 1  # at the beginning of a word
+        # at the beginning of a word
+        start = space + 1
     pieces = _hit_pieces(hit, start, end, look)
     return [("…", "dim"), *pieces] if start else pieces
 
@@ -525,7 +527,8 @@ def _wrap_hit(pieces: RowLine, first: int, rest: int, most: int) -> list[RowLine
 
 # Draw the rows of the side lists: checkpoints, steps of history, tasks, proposals.
 
-PROPOSAL_LINES = 3  # lines of a proposal's text
+# lines of a proposal's text
+PROPOSAL_LINES = 3
 
 
 def checkpoint_lines(checkpoint: models.Checkpoint, width: int, now: str, newest: int) -> list[RowLine]:

@@ -72,7 +72,8 @@ class BackgroundTask:
             return None
 
 
-POLL_SECONDS = 0.5  # seconds between two polls
+# seconds between two polls
+POLL_SECONDS = 0.5
 # seconds without a key or the mouse after which one poll stands for POLLS_AT_REST, as each wakes the processor; and
 # seconds between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple
 # of POLLS_AT_REST, or at a divisor
@@ -232,7 +233,8 @@ class CheckpointController(BackgroundTask):
         self.attempt(lambda engine: engine.upkeep.run(take_due_checkpoint), "No checkpoint could be taken: ")
 
 
-GIT_POLLS = 4  # polls between two checks for git changes
+# polls between two checks for git changes
+GIT_POLLS = 4
 # … and between two that open the memory, as its settings may say otherwise by then
 SETTINGS_POLLS = 60
 # polls between two checks for a due backup
@@ -246,9 +248,11 @@ MANY_READ = 200
 class UpkeepController(BackgroundTask):
     """Indexes documents, reads git and creates backups, on worker threads."""
 
-    _git_is_read = True  # or checked
+    # or checked
+    _git_is_read = True
     _welcomed = False
-    _backups = ""  # what is wrong with them
+    # what is wrong with them
+    _backups = ""
 
     def start(self) -> None:
         self.read_documents(first=True)
@@ -505,7 +509,8 @@ LEARN_POLLS = 4
 class LearningController(BackgroundTask):
     """Processes pending turns after the first rows, and whenever there are new ones."""
 
-    _rules_run = False  # whether the rules are running
+    # whether the rules are running
+    _rules_run = False
     _model_runs = False
 
     def poll(self, count: int) -> None:
@@ -556,7 +561,8 @@ def learned_summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
 
 # Show the model's status beside the search bar; a separate screen sets the model up.
 
-STATS_POLLS = 4  # polls between two reads of the figures
+# polls between two reads of the figures
+STATS_POLLS = 4
 # polls between two requests to the server: it unloads an idle model by itself
 MODEL_POLLS = 60
 
@@ -613,7 +619,8 @@ class ModelStatusController(BackgroundTask):
 
 # Exchange with the team every few minutes, and say what arrived.
 
-MINUTE_POLLS = int(60 / POLL_SECONDS)  # polls
+# polls
+MINUTE_POLLS = int(60 / POLL_SECONDS)
 
 
 class TeamController(BackgroundTask):

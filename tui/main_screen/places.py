@@ -55,7 +55,8 @@ SORT_OFFERS = {
 }
 
 
-NO_ROWS = EntryRows(())  # of a place that is not read yet
+# of a place that is not read yet
+NO_ROWS = EntryRows(())
 FOUND_PANE = Pane(FOUND, "Found", lambda reading: Loaded(NO_ROWS))
 PANES: dict[str, Pane] = {
     pane.name: pane
@@ -122,7 +123,8 @@ class PlacesScreen(ResponsiveScreen[None]):
         self._alone = ""
         # the percent of the screen that the list has; None until it is read
         self._split: int | None = None
-        self._step = 0  # the newest step of history shown
+        # the newest step of history shown
+        self._step = 0
         # the file's data version that the rows show
         self._seen = 0
         # when the last reading began; from when others' changes are read again

@@ -34,7 +34,8 @@ from tui.render.lines import KIND_GLYPHS, ORDER_WARNING, WARNING_SIGN, StyledLin
 from tui.theme.line_filters import Piece, fit_cells
 from tui.workers.model_worker import Exchange
 
-SENTENCE_LINES = 24  # lines of a sentence, at most
+# lines of a sentence, at most
+SENTENCE_LINES = 24
 QUESTION_EXAMPLES = (
     "why do we use SQLite?",
     "¿qué decidimos en octubre?",
@@ -147,7 +148,8 @@ CONTEXT_TOKENS = 3_050
 WHOLE_TEXT = "whole"
 # of a part's name, of its cost, of the most that it may cost
 PART_NAME_CELLS, TOKEN_CELLS, LIMIT_CELLS = 11, 5, 9
-LONGEST_BAR = 24  # cells of the longest bar
+# cells of the longest bar
+LONGEST_BAR = 24
 CONTEXT_HEADINGS = {
     "own": "your own text",
     "summaries": "summaries",
@@ -157,7 +159,8 @@ CONTEXT_HEADINGS = {
 }
 # parts that are lines of one document
 PASSAGE_PARTS = ("own", "log")
-PART_MEANINGS = {  # what the names of the bars stand for
+# what the names of the bars stand for
+PART_MEANINGS = {
     "static": "begins every prompt; less after a cited answer",
     "facts": "what you let agents remember",
     "window": "the last turns of the conversation",

@@ -188,7 +188,8 @@ def _draw_figure(one: Figure, record: Record | None, cells: int, longest_note: i
     if cell_len(label) > name:
         above = row_lines([glyph], label, "dim", [], width)
         label, glyph = "", ("  ", "")
-    room = width - 2 - name - 1  # beside the name
+    # beside the name
+    room = width - 2 - name - 1
     named = [glyph, (fit_cells(label, name) + " ", "dim")]
     if one.sign == UNKNOWN:
         return [*above, [*named, (fit_cells(visible(one.note), room), "dim")]]

@@ -151,8 +151,10 @@ def _first_line(text: str) -> str:
 # Render lines of a document from the disk, numbered, with context lines; those of the index where the file has changed
 # since. The preview colours them; `memoranda show` prints them.
 
-CONTEXT_LINES = 4  # context lines before and after
-LONGEST_SHOWN_LINE = 2_000  # maximum characters of a line
+# context lines before and after
+CONTEXT_LINES = 4
+# maximum characters of a line
+LONGEST_SHOWN_LINE = 2_000
 # maximum characters of a context line
 LONGEST_CONTEXT = 200
 
@@ -208,7 +210,8 @@ def _number_line(number: int, line: StyledLine, last: int, cited: bool = False) 
 
 # maximum quoted pieces of evidence; the rest is only cited
 MOST_QUOTES = 4
-QUOTE_LENGTH = 200  # maximum characters of a quotation
+# maximum characters of a quotation
+QUOTE_LENGTH = 200
 
 
 def _quote_evidence(memory: Memory, fact: models.Fact, bound: Sequence[BoundEvidence]) -> list[StyledLine]:
@@ -263,7 +266,8 @@ def sentence_with(text: str, fact: str) -> str:
 
 # most characters of the title of what is linked
 TITLE_LENGTH = 60
-MOST_STEPS = 12  # maximum steps of a record's history
+# maximum steps of a record's history
+MOST_STEPS = 12
 CHAIN_LENGTH = 8
 # maximum records of a step, or changed since a checkpoint
 CHANGES_SHOWN = 40
@@ -272,7 +276,8 @@ MOST_BELONGING = 30
 OPERATION_WORDS = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}
 MUTE_WORDS = {"INSERT": "not sent to agents", "DELETE": "sent to agents again", "UPDATE": "not sent to agents"}
 CHANGE_LOOKS = {"+": "added", "-": "removed", "~": "glyph-aging"}
-LINK_WORDS = {  # by what is at the other end
+# by what is at the other end
+LINK_WORDS = {
     "commit": {"implements": "Implemented", "reverts": "Reverted", "relates": "Related"},
     "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
 }

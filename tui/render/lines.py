@@ -75,7 +75,8 @@ def fact_badge(fact: models.Fact, now: str) -> str:
 
 StyledLine = list[tuple[str, str]]
 
-LABEL_WIDTH = 13  # cells of the label column
+# cells of the label column
+LABEL_WIDTH = 13
 COLUMN_NAMES = {
     "last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided",
     "supersedes": "replaces", "link_type": "link",

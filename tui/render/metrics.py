@@ -544,7 +544,8 @@ def draw_trend(trend: Trend, width: int, height: int) -> list[str]:
     room = max(8, width - AXIS_CELLS)
     values = trend.values[-room:]
     wide = max(1, room // len(values))
-    gap = " " * (wide > 2)  # between two columns
+    # between two columns
+    gap = " " * (wide > 2)
     most = _axis_top(max(shown))
     marks = {height - 1: most, height // 2: most / 2, 0: 0.0}
     lines = [head]

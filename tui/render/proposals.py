@@ -20,7 +20,8 @@ from tui.render.lines import (
     writer_name,
 )
 
-SIMILAR_FACTS = 4  # maximum similar facts
+# maximum similar facts
+SIMILAR_FACTS = 4
 LIKENESS_WORDS = {"same": "says the same", "alike": "says nearly the same", "contradicts": "cannot hold beside it"}
 
 
@@ -40,7 +41,8 @@ def decisions_beside(memory: Memory, proposal: Proposal) -> list[DecisionMatch]:
 # Write many proposals as one text to edit, a block each, like git's list of commits to rebase; and parse the
 # result.
 
-MOST_IN_BATCH = 200  # maximum proposals in one text
+# maximum proposals in one text
+MOST_IN_BATCH = 200
 BATCH_HEADER = """\
 # The first word of each block decides; what stands below it, indented, is the text.
 #

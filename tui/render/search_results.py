@@ -69,7 +69,8 @@ def none_exact_words(question: str, answer: SearchAnswer) -> str:
 
 # Render an empty list: the query, its filters, and alternatives.
 
-RECENT_QUERIES = 5  # past queries to show
+# past queries to show
+RECENT_QUERIES = 5
 QUERY_EXAMPLES = (
     ("kind:decision since:3w", "decisions of the last three weeks"),
     ("is:stale domain:work", "facts about work that nobody confirmed for long"),
@@ -180,7 +181,8 @@ SIGNAL_MEANINGS = {
     "spread": "better records of its session are ranked above it",
     "citation": "the record that was named",
 }
-SCORE_BAR_CELLS = 12  # cells of the largest signal's bar
+# cells of the largest signal's bar
+SCORE_BAR_CELLS = 12
 ZERO_SCORES = ("0.0", "-0.0")
 # eighths of a cell
 CELL_PARTS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")

@@ -29,7 +29,8 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 PLAN_KEY_STYLE = "$footer-key-foreground bold"
-CITED_CELLS = 9  # cells of a citation, at least
+# cells of a citation, at least
+CITED_CELLS = 9
 # kinds in the order in which they are shown alone; then others
 FIRST_KINDS = ("decision", "fact", "link", "task")
 # cells around the two parts of a line, and between them
@@ -121,7 +122,8 @@ class PlanScreen(HelpedScreen[Any]):
         super().__init__(classes=form)
         self.plan = plan
         self.chosen = plan.chosen
-        self._only = ""  # the kind that is shown alone
+        # the kind that is shown alone
+        self._only = ""
         # chosen or left out by the person, whatever is proposed
         self._by_hand: dict[Hashable, bool] = {}
         self._lines = {one.key: one for one in plan.lines}

@@ -123,7 +123,8 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         self._said: dict[str, list[str]] = {}
         # (key of an offer, the steps of history that it made)
         self._steps: list[tuple[str, list[int]]] = []
-        self._doing = ""  # the key of the offer under way
+        # the key of the offer under way
+        self._doing = ""
         # that of the conversations, while they are read beside all else
         self._reading = ""
 

@@ -45,7 +45,8 @@ LEAST_CONTRAST = 7.0
 
 # minimum contrast of every style (WCAG 2.2)
 READABLE_CONTRAST = 4.5
-OWN_COLORS = "ansi_"  # prefix of the terminal's colours
+# prefix of the terminal's colours
+OWN_COLORS = "ansi_"
 # tokens that text is written in, and their backgrounds
 PANE_TOKENS = ("background", "surface", "panel")
 TEXT_TOKENS = {

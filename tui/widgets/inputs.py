@@ -203,7 +203,8 @@ class SearchBar(SaysDefects, CachedLines, Horizontal):
         self._hurry.set()
         if self.waiting and self._debounce is not None:
             self._debounce.stop()
-            self._seek()  # typing has ended
+            # typing has ended
+            self._seek()
         self.post_message(self.Entered(True))
 
     def on_key(self, event: events.Key) -> None:

@@ -540,7 +540,8 @@ class PreviewPane(SaysDefects, CachedLines, Vertical):
             except NotFound:
                 lines = NOT_HERE
             if again and lines == self._described:
-                return  # a commit's diff stays as well
+                # a commit's diff stays as well
+                return
         self._described = lines
         if self._soon is not None:
             self._soon.cancel()

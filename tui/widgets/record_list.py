@@ -68,7 +68,8 @@ def first_of_group(rows: Rows, index: int, step: int) -> int | None:
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
-RIGHT_BUTTON = 3  # the mouse's right button
+# the mouse's right button
+RIGHT_BUTTON = 3
 # the states of a row, as bits
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8
 ROW_LOOKS = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))

@@ -195,7 +195,8 @@ class DocumentWorker(Worker):
 
         self._watch = DocumentWatch(places, changed, trouble, lambda: self.resting)
         self._watch.start()
-        if self.closing():  # closed meanwhile
+        # closed meanwhile
+        if self.closing():
             self._watch.end()
 
     def is_scan_due(self, screen: Memory) -> bool:
@@ -222,7 +223,8 @@ class DocumentWorker(Worker):
 
 # seconds: two writes within them count as continuous; a pause is this long without a write
 CONTINUOUS_SECONDS = 2.0
-PIECE_SECONDS = 0.3  # seconds of work at a time meanwhile
+# seconds of work at a time meanwhile
+PIECE_SECONDS = 0.3
 # the pause after a piece, as a multiple of its duration
 PIECE_REST = 30
 
@@ -294,7 +296,8 @@ class EmbeddingWorker(Worker):
         self._share = Share(pace)
         self.stopped = False
         self._not_before = 0.0
-        self._pressed = 0.0  # the time of the last key
+        # the time of the last key
+        self._pressed = 0.0
         # why it cannot work, as a sentence
         self.trouble = ""
         # (embedded texts, all texts), as far as it is shown

@@ -94,7 +94,8 @@ class Queue:
                 if number == self._newest:
                     self._engine.later(done, result)
         except apsw.InterruptError:
-            return  # a newer job waits
+            # a newer job waits
+            return
         except Exception as error:  # the thread must survive a defect, and report it
             self._engine.later(failed, to_memoranda_error(error, self._engine.location.path))
         finally:
@@ -111,7 +112,8 @@ class Queue:
 #
 # Two connections, so that a keyword search never waits for the model's answer to an earlier one.
 
-SEARCH_HITS = 100  # maximum hits of a search
+# maximum hits of a search
+SEARCH_HITS = 100
 
 
 class SearchWorker:
