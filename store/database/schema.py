@@ -87,11 +87,9 @@ def _identifier_words(*texts: SQLiteValue) -> str:
 
 SCHEMA_FILE = os.path.join(os.path.dirname(__file__), "schema.sql")
 SCHEMA_STEPS = {
-    22: """CREATE TABLE checkouts(
-  id INTEGER PRIMARY KEY,
-  branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
-  UNIQUE(branch, worktree, folder)
-);
+    22: """
+CREATE TABLE checkouts(id INTEGER PRIMARY KEY, branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
+  UNIQUE(branch, worktree, folder));
 CREATE TABLE made_in(key INTEGER PRIMARY KEY, checkout INTEGER NOT NULL REFERENCES checkouts(id));
 """
 }
@@ -242,7 +240,7 @@ SCHEMA_DIGESTS = {
     20: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
     # as 20: made at once, and keys of `meta`
     21: "a79b7496025961d769f5e4235ffbc3c72c40394c5870705d8114a6846e40032f",
-    22: "0420643f17062c1f60e7e034b1f3d4fd767906b1a474f78c2605c3f9a0835021",
+    22: "8ee8df2f70dd8ea70dc92c2f17cf88458e995b0d61ceb1f0540e16169c91c12d",
 }
 # what earlier versions had and this one has not
 _GONE = {

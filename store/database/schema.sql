@@ -1,12 +1,7 @@
--- The schema of a memory, whole: a new one is made of this file at once, in one transaction (steps.py beside it).
---
--- Every table is of one of the kinds of tables.py: recorded, journal, packed, operational, derived. Ids are
--- AUTOINCREMENT: a citation never comes to mean another record. Times are UTC, ISO 8601 with milliseconds, as text. No
--- primary key may be NULL: sessions would not see the row.
---
--- A file is known by a digest of its statements (schema_check.py), the comments inside of them included. So what stands
--- inside a statement stays as it is until the table itself changes; what a table is for is told before it. A `key` or
--- a `record` that is a number is of store/base/record_keys.py, `tokens` are as store/base/token_count.py counts.
+-- The schema of a memory, whole: a new one is made of this file at once, in one transaction (store/database/schema.py).
+-- Ids are AUTOINCREMENT: a citation never comes to mean another record. Times are UTC, ISO 8601 with milliseconds, as
+-- text. No primary key may be NULL: sessions would not see the row. A file is known by a digest of its statements, the
+-- comments inside of them included, so what a table is for is told before it. A `key` is of store/base/vocabulary.py.
 
 -- recorded: every change is kept in history, can be undone and restored -----------------------------------------------
 
@@ -602,11 +597,8 @@ CREATE TABLE corpus(
 );
 
 -- Where in the project a record was made, its key as in `corpus`.
-CREATE TABLE checkouts(
-  id INTEGER PRIMARY KEY,
-  branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
-  UNIQUE(branch, worktree, folder)
-);
+CREATE TABLE checkouts(id INTEGER PRIMARY KEY, branch TEXT NOT NULL, worktree TEXT NOT NULL, folder TEXT NOT NULL,
+  UNIQUE(branch, worktree, folder));
 CREATE TABLE made_in(key INTEGER PRIMARY KEY, checkout INTEGER NOT NULL REFERENCES checkouts(id));
 
 -- The passages of each row of the corpus (store/text/passages.py): characters start to end of its text, from `line` on.

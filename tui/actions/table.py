@@ -23,10 +23,10 @@ from store.base.models import (
     Task,
     Turn,
 )
+from store.upkeep.adoption import read_recent, recent_label
 from tui.actions import history, proposals, records
 from tui.actions.action import Action, ActionScreen
 from tui.actions.plans import PURGED_KINDS, plan_purge, plan_restore
-from tui.commands.location import read_recent, recent_label
 from tui.screens.dialogs import FormField, Offer
 
 NAME_FIELD = (FormField("name", "Its name"),)

@@ -12,13 +12,19 @@ from store.base.clock import utc_now
 from store.base.errors import Conflict, ExitStatus, InvalidInput, NotFound
 from store.base.location import Location
 from store.base.models import select_fields
-from store.base.state_files import read_state, write_state
 from store.memory import Memory
 from store.projects.locating import choose_memory, choose_own_memory, locate
 from store.projects.registry import OFF, PERSONAL
-from store.text.display import tilde_path, visible
-from store.upkeep.adoption import examine_ownership
-from store.upkeep.moving import ListedMemory, list_memories, move_memory
+from store.upkeep.adoption import (
+    add_recent,
+    examine_ownership,
+    list_memories,
+    list_place_notes,
+    memory_line,
+    move_memory,
+    read_recent,
+    recent_label,
+)
 from tui.commands.call import Call, Outcome
 from tui.demo import keep_tour
 from tui.input.arguments import Shown, UsageError, verb
@@ -80,38 +86,7 @@ def demo(call: Call, folder: str | None = None, *, keep: bool = False) -> Outcom
     )
 
 
-# The list of recently opened memories: one path a line, newest first, in this installation's state.
-
-RECENT_LIST = "recent"
-KEPT_RECENT = 20
-
-
-def read_recent() -> list[str]:
-    """Return the recent memory files that still exist, newest first."""
-    return [line for line in read_state(RECENT_LIST).split("\n") if line and os.path.exists(line)]
-
-
-def add_recent(memory: str) -> None:
-    """Move a memory to the front of the recent ones; where the list cannot be written it holds for this process."""
-    if "\n" not in memory:
-        places = [memory, *(place for place in read_recent() if place != memory)][:KEPT_RECENT]
-        write_state(RECENT_LIST, "\n".join(places))
-
-
-def recent_label(memory: str) -> str:
-    """Format a memory for display: the project's name, and its folder with ~ for home."""
-    place = locate(memory, {}, "")
-    return f"{place.display_name}   {tilde_path(place.project or memory)}"
-
-
-def memory_line(one: ListedMemory) -> str:
-    """Return one line on a memory: its name, its size, when it was written last, where it is, what is amiss."""
-    facts = [f"{one.bytes / 1_000_000:.1f} MB", one.written[:16].replace("T", " "), tilde_path(one.path)]
-    if not one.bytes:
-        facts = ["gone", tilde_path(one.path)]
-    if one.folder and not one.folder_is_there:
-        facts.append(f"its folder {tilde_path(one.folder)} is gone")
-    return visible("  ".join((one.name, *facts)))
+# open.
 
 
 @verb("open", opens="nothing")
@@ -151,7 +126,7 @@ def open_memory(
         return Outcome(f"{said}: {begun.path}", lambda: _location_json(begun))
     if with_ or personal or off:
         chosen = choose_memory(call.cwd, with_ or (PERSONAL if personal else OFF))
-        return Outcome(f"From now on: {chosen.reason}", lambda: _location_json(chosen), where_lines(chosen))
+        return Outcome(f"From now on: {chosen.reason}", lambda: _location_json(chosen), list_place_notes(chosen))
     if move:
         moved = move_memory(call.location)
         add_recent(moved.path)
@@ -169,7 +144,7 @@ def open_memory(
         return Outcome(
             f"{used.path}{'' if there else ' (not made yet)'}",
             lambda: {**_location_json(used), "ours": ours},
-            [used.reason, *where_lines(used), *([says] if there else [])],
+            [used.reason, *list_place_notes(used), *([says] if there else [])],
         )
     if not place:
         places = read_recent()
@@ -181,13 +156,6 @@ def open_memory(
     return Outcome(
         f"{location.path}", lambda: _location_json(location), lines=["In a terminal this opens the application."]
     )
-
-
-def where_lines(location: Location) -> list[str]:
-    """Return where in the project a folder is, and what else is to be known of its memory."""
-    parts = [("worktree", location.worktree), ("branch", location.branch), ("folder", location.folder)]
-    said = ", ".join(f"{name} {visible(value)}" for name, value in parts if value)
-    return [*([said] if said else []), *(f"Note: {visible(note)}." for note in location.notes)]
 
 
 def locate_memory(text: str, cwd: str) -> tuple[Location, str]:

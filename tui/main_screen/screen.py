@@ -20,9 +20,8 @@ from store.database.tombstones import count_removals
 from store.librarian.answer import CitedSentence, LibrarianAnswer
 from store.memory import Memory
 from store.text.display import visible
-from store.upkeep.adoption import AdoptionResult, adopt_as_proposals, adopt_whole
+from store.upkeep.adoption import AdoptionResult, add_recent, adopt_as_proposals, adopt_whole
 from store.upkeep.as_of import PastState
-from tui.commands.location import add_recent
 from tui.input.key_table import ASK, PANE_KEYS, key_name
 from tui.main_screen import background
 from tui.main_screen.search import SearchingScreen

@@ -14,7 +14,7 @@ from store.config.configuration import load_config, write_setting
 from store.exchange.backups import find_backups, make_backup
 from store.memory import Memory
 from store.projects.locating import locate
-from store.upkeep.moving import list_memories, move_memory
+from store.upkeep.adoption import list_memories, move_memory
 
 
 @pytest.fixture
