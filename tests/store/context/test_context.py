@@ -181,15 +181,7 @@ def test_what_is_harmless_stays_as_it_is():
 # which facts ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("confidence", "days", "word"),
-    [
-        ("high", 0, "words"), ("high", 60, "aging"), ("high", 179, "aging"), ("high", 180, "stale"),
-        ("medium", 59, "words"), ("medium", 89, "aging"), ("medium", 90, "low"), ("medium", 119, "low"),
-        ("medium", 120, "stale"), ("low", 30, "words"), ("low", 31, "weak"), ("low", 119, "weak"),
-        ("low", 120, "stale"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("confidence", "days", "word"), CASES["what_is_old_is_sent_or_not_as_its_age_says"])
 def test_what_is_old_is_sent_or_not_as_its_age_says(
     memory: Memory, clock: Clock, confidence: str, days: int, word: str
 ):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.cases import load_cases
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git, lose
 
 from store.config.settings import SETTINGS
@@ -14,6 +15,8 @@ from store.git.process import GitError
 from store.git.repository import Repository
 from store.memory import Memory
 from store.upkeep.maintenance import COMMIT_BATCH, read_new_commits, run_maintenance
+
+CASES = load_cases(__file__)
 
 Read = Callable[..., int | None]
 
@@ -351,17 +354,7 @@ def test_a_cancel_comes_through_whatever_git_is_at(memory: Memory, tmp_path, rea
 LET = {setting.name: setting.default for setting in SETTINGS}
 
 
-@pytest.mark.parametrize(
-    ("set_to", "commits", "events"),
-    [
-        ({}, 1, 1),
-        ({"enabled": False}, 0, 2),
-        ({"capture_commits": False}, 0, 1),
-        ({"capture_decisions": False}, 1, 1),
-        ({"retention_days": 0}, 1, 2),
-        ({"retention_days": 3_000}, 1, 2),
-    ],
-)
+@pytest.mark.parametrize(("set_to", "commits", "events"), CASES["nothing_happens_by_itself"])
 def test_nothing_happens_by_itself_that_the_person_switched_off(
     memory: Memory, tmp_path: Path, clock, monkeypatch, set_to: dict[str, object], commits: int, events: int
 ) -> None:

@@ -190,15 +190,7 @@ def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory
     assert waiting(memory) == [("add", "The API freeze starts on the 14th", None)]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "cambié de idea con lo de htmx, saquémoslo",
-        "we're dropping htmx after all",
-        "al final no usamos htmx",
-        "scrap htmx, we go with React",
-    ],
-)
+@pytest.mark.parametrize("said", CASES["a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names"])
 def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: Memory, said: str) -> None:
     memory.decisions.decide("How pages are drawn", "htmx on the server", alternatives=["React"])
     memory.decisions.decide("Where it runs", "Hetzner")
