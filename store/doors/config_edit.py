@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import subprocess
 import tempfile
 import tomllib
@@ -24,6 +25,9 @@ from store.doors.client import EDIT_APPEND, EDIT_LINE, EDIT_SET, EDIT_WHOLE, Con
 # levels; deeper is no configuration
 MAX_JSON_DEPTH = 200
 JSON_SPACE = " \t\r\n\f\ufeff"
+_SCALARS = json.JSONDecoder(strict=False)
+_SPACE = re.compile(r"(?:[ \t\r\n\f\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_WORD = re.compile(r'[^\s\ufeff,:{}\[\]"/]*')
 
 
 class NotJson(ValueError):
@@ -32,12 +36,13 @@ class NotJson(ValueError):
 
 @dataclass(slots=True)
 class JsonNode:
-    """A value at [`start`, `end`) of a text. An object has `keys`, an array none; both have `items`, and of each where
-    its member begins (`starts`: the key's, in an object). `comma`: one stands behind the last member."""
+    """A `value` at [`start`, `end`) of a text. An object has `keys`, an array none; both have `items`, and of each
+    where its member begins (`starts`: the key's, in an object). `comma`: one stands behind the last member."""
 
     kind: str
     start: int
     end: int = 0
+    value: Any = None
     keys: list[str] = field(default_factory=list)
     items: list[JsonNode] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -46,7 +51,7 @@ class JsonNode:
 
 def parse_jsonc(text: str) -> Any:
     """Return what a text says. Raise NotJson."""
-    return _value_of_node(text, scan_jsonc(text))
+    return scan_jsonc(text).value
 
 
 def scan_jsonc(text: str) -> JsonNode:
@@ -199,20 +204,9 @@ def _scan_value(text: str, at: int, depth: int) -> JsonNode:
     if depth > MAX_JSON_DEPTH:
         raise _syntax_error(text, at, "it is too deep")
     sign = text[at : at + 1]
-    if sign == '"':
-        return JsonNode("string", at, _string_end(text, at))
     if sign not in ("{", "["):
-        end = at
-        while end < len(text) and text[end] not in JSON_SPACE + ',:{}[]"/':
-            end += 1
-        word = text[at:end]
-        try:
-            json.loads(word)
-        except ValueError:
-            raise _syntax_error(
-                text, at, f"“{word[:20]}” is not a value" if word else "a value is missing"
-            ) from None
-        return JsonNode("word", at, end)
+        value, end = _read_scalar(text, at)
+        return JsonNode("scalar", at, end, value)
     node = JsonNode("object" if sign == "{" else "array", at)
     close = "}" if sign == "{" else "]"
     at = _skip_space(text, at + 1)
@@ -223,8 +217,8 @@ def _scan_value(text: str, at: int, depth: int) -> JsonNode:
         if sign == "{":
             if text[at : at + 1] != '"':
                 raise _syntax_error(text, at, "a name in quotes is missing")
-            end = _string_end(text, at)
-            node.keys.append(json.loads(text[at:end], strict=False))
+            key, end = _read_scalar(text, at)
+            node.keys.append(key)
             at = _skip_space(text, end)
             if text[at : at + 1] != ":":
                 raise _syntax_error(text, at, "a colon is missing")
@@ -235,51 +229,36 @@ def _scan_value(text: str, at: int, depth: int) -> JsonNode:
         node.comma = text[at : at + 1] == ","
         if node.comma:
             at = _skip_space(text, at + 1)
+    values = [item.value for item in node.items]
+    node.value = dict(zip(node.keys, values, strict=True)) if sign == "{" else values
     node.end = at + 1
     return node
 
 
-def _string_end(text: str, at: int) -> int:
-    """Return where the string that begins at `at` ends."""
-    end = at + 1
-    while end < len(text) and text[end] != '"':
-        if text[end] == "\n":
-            break
-        end += 2 if text[end] == "\\" else 1
-    if text[end : end + 1] != '"':
-        raise _syntax_error(text, at, "a text has no end")
+def _read_scalar(text: str, at: int) -> tuple[Any, int]:
+    """Return the text, number or word that begins at `at`, and where it ends. Raise NotJson."""
+    word = _WORD.match(text, at)
     try:
-        json.loads(text[at : end + 1], strict=False)
-    except ValueError:
-        raise _syntax_error(text, at, "a text cannot be read") from None
-    return end + 1
+        value, end = _SCALARS.raw_decode(text, at)
+    except ValueError as error:
+        why = f"“{word[0][:20]}” is not a value" if word and word[0] else "a value is missing"
+        if text[at : at + 1] == '"':
+            why = "a text has no end" if "Unterminated" in str(error) else "a text cannot be read"
+        raise _syntax_error(text, at, why) from None
+    if "\n" in text[at:end]:
+        raise _syntax_error(text, at, "a text has no end")
+    if word and word[0] and word.end() != end:
+        raise _syntax_error(text, at, f"“{word[0][:20]}” is not a value")
+    return value, end
 
 
 def _skip_space(text: str, at: int) -> int:
     """Return where the next thing begins that is neither space nor comment."""
-    while at < len(text):
-        if text[at] in JSON_SPACE:
-            at += 1
-        elif text.startswith("//", at):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            if end < 0:
-                raise _syntax_error(text, at, "a comment has no end")
-            at = end + 2
-        else:
-            break
-    return at
-
-
-def _value_of_node(text: str, node: JsonNode) -> Any:
-    """Return what a node says."""
-    if node.kind == "object":
-        return {key: _value_of_node(text, item) for key, item in zip(node.keys, node.items, strict=True)}
-    if node.kind == "array":
-        return [_value_of_node(text, item) for item in node.items]
-    return json.loads(text[node.start : node.end], strict=False)
+    found = _SPACE.match(text, at)
+    end = found.end() if found else at
+    if text.startswith("/*", end):
+        raise _syntax_error(text, end, "a comment has no end")
+    return end
 
 
 def _syntax_error(text: str, at: int, why: str) -> NotJson:
