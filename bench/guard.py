@@ -116,11 +116,12 @@ class _Bench:
         with guard_database.open_guard() as kept:
             last = next(one for one in guard_moments.recent_moments(kept, 9) if one.tool == "claude-code")
         now = guard_moments.current_ms() + 60_000  # two seconds after the last change are over
+        at = guard_moments.Occasion(SETTINGS, self.machine, now)  # type: ignore[arg-type]
         start = time.perf_counter()
-        plan = guard_moments.plan_guard_restore(SETTINGS, self.machine, now, last.number)  # type: ignore[arg-type]
+        plan = guard_moments.plan_guard_restore(at, last.number)
         print(f"{'preview':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files", flush=True)
         start = time.perf_counter()
-        guard_moments.run_guard_restore(SETTINGS, self.machine, now, plan)  # type: ignore[arg-type]
+        guard_moments.run_guard_restore(at, plan)
         print(
             f"{'restore':20} {time.perf_counter() - start:7.3f} s  {len(plan.files):,} files, each synced",
             flush=True,

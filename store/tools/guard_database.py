@@ -256,19 +256,16 @@ def _derive_key(key: bytes, purpose: bytes) -> bytes:
 
 def read_guard_key(place: str, database: str) -> bytes:
     """Return the key of a database. Raise StorageError where it is gone."""
+    if place == KEY_IN_KEYRING:
+        where, stored = "the system's keyring", _load_keyring().get_password(KEY_NAME, database)
+    else:
+        name = _key_file(database)
+        where, stored = os.path.join(state_files.state_folder(), name), state_files.read_state(name)
     try:
-        if place == KEY_IN_KEYRING:
-            found = bytes.fromhex(_load_keyring().get_password(KEY_NAME, database) or "")
-        else:
-            found = bytes.fromhex(state_files.read_state(_key_file(database)))
+        found = bytes.fromhex(stored or "")
     except ValueError:
         found = b""
     if len(found) != GUARD_KEY_BYTES:
-        where = (
-            "the system's keyring"
-            if place == KEY_IN_KEYRING
-            else os.path.join(state_files.state_folder(), _key_file(database))
-        )
         raise StorageError(f"The key of the kept versions is not in {where}.", START_OVER)
     return found
 

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -88,19 +88,33 @@ class FileDifference(NamedTuple):
     at: int
 
 
+class Occasion(NamedTuple):
+    """What looking at the files and changing them needs: settings, this machine, and the time in milliseconds."""
+
+    config: Config
+    machine: Machine
+    now: int
+
+
+@contextmanager
+def open_settled(occasion: Occasion) -> Iterator[KeptVersions]:
+    """Open the database, with what a restore began brought to an end. Raise as `open_guard` does."""
+    with guard_database.open_guard(occasion.config) as kept:
+        settle_restores(kept, occasion.now)
+        yield kept
+
+
 def look_at_files(config: Config, machine: Machine, now: int, databases: bool = True) -> LookResult:
     """Look at every guarded file, at the moment `now` in milliseconds; without `databases` these are left for another
     time. Raise as `database.opened` does."""
     guard_database.tidy_guard_copies()
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
-        return look_with_guard(kept, config, machine, now, databases)
+    with open_settled(occasion := Occasion(config, machine, now)) as kept:
+        return look_with_guard(kept, occasion, databases)
 
 
-def look_with_guard(
-    kept: KeptVersions, config: Config, machine: Machine, now: int, databases: bool = True
-) -> LookResult:
+def look_with_guard(kept: KeptVersions, occasion: Occasion, databases: bool = True) -> LookResult:
     """Look with an open database; nothing may be pending."""
+    config, machine, now = occasion
     found = LookResult(first=not kept.get_number("looked"))
     databases = databases or found.first
     seen = known_files(kept)
@@ -712,9 +726,7 @@ def parse_restore_target(text: str) -> tuple[str, RestoredLines | None]:
 
 
 def plan_guard_restore(
-    config: Config,
-    machine: Machine,
-    now: int,
+    occasion: Occasion,
     number: int | None = None,
     name: str = "",
     lines: RestoredLines | None = None,
@@ -723,9 +735,8 @@ def plan_guard_restore(
     """Return what puts back a moment, or only the file of it that is called `name`, or only `lines` of that; without a
     number what undoes the last restore. Differences have `context` lines around them. All files are looked at first, so
     that what is there now is kept. Raise NotFound, InvalidInput."""
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
-        look_with_guard(kept, config, machine, now)
+    with open_settled(occasion) as kept:
+        look_with_guard(kept, occasion)
         moment = find_last_restore(kept) if number is None else get_moment(kept, number)
         chosen = find_changes(moment, name)
         found, stay = list[FileRestore](), list[tuple[str, str]]()
@@ -743,12 +754,12 @@ def plan_guard_restore(
         return GuardRestorePlan(moment, tuple(found), tuple(stay))
 
 
-def run_guard_restore(config: Config, machine: Machine, now: int, chosen: GuardRestorePlan) -> int:
+def run_guard_restore(occasion: Occasion, chosen: GuardRestorePlan) -> int:
     """Do what a plan says; return the number of the moment that it is. Raise Conflict where a file is not as it was
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
-        look_with_guard(kept, config, machine, now, any(one.change.file.is_database for one in chosen.files))
+    now = occasion.now
+    with open_settled(occasion) as kept:
+        look_with_guard(kept, occasion, any(one.change.file.is_database for one in chosen.files))
         for one in chosen.files:
             if kept.current_version(one.change.number) != one.shown:
                 raise unchanged_error(one.change.file, "it changed since it was shown")

@@ -19,7 +19,6 @@ from store.base.clock import from_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import select_fields
 from store.base.vocabulary import GUEST_TOOLS
-from store.config.configuration import Config
 from store.purge.file_eraser import has_kept_versions
 from store.redaction import REDACTION_MARKER
 from store.redaction.redactor import find_secrets, replace_findings
@@ -34,10 +33,10 @@ from store.tools.guard_moments import (
     FileRestore,
     GuardedChange,
     GuardRestorePlan,
+    Occasion,
     compare_lines,
     content_lines,
     new_edit,
-    settle_restores,
     unchanged_error,
 )
 from store.tools.source import Bullet, FoundDocument, FoundItem, FoundMemory, Machine, Troubles
@@ -545,9 +544,7 @@ GUEST_CONTEXT_LINES = 0
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
-def plan_guest_correction(
-    config: Config, machine: Machine, now: int, one: GuestText, text: str
-) -> GuardRestorePlan:
+def plan_guest_correction(occasion: Occasion, one: GuestText, text: str) -> GuardRestorePlan:
     """Return what gives a text other words; `text` is what a person made of its shown form. Raise InvalidInput,
     Conflict."""
     said = text.replace("\r\n", "\n").strip()
@@ -559,28 +556,27 @@ def plan_guest_correction(
         raise InvalidInput("That is what it says.", "Give it other words.")
     new = restore_secrets(one.text, said)
     if one.tool == ENGRAM_TOOL:
-        return _plan_in_database(config, machine, now, one, EngramCell(one.line, TEXT_COLUMN, one.text, new), new)
-    return _plan_in_files(config, machine, now, one, lambda raw, here: correct_text(raw, here, new))
+        return _plan_in_database(occasion, one, EngramCell(one.line, TEXT_COLUMN, one.text, new), new)
+    return _plan_in_files(occasion, one, lambda raw, here: correct_text(raw, here, new))
 
 
-def plan_guest_deletion(config: Config, machine: Machine, now: int, one: GuestText) -> GuardRestorePlan:
+def plan_guest_deletion(occasion: Occasion, one: GuestText) -> GuardRestorePlan:
     """Return what deletes a text: with a file that is it the line of Claude Code's index that leads there; in Engram as
     Engram does, by the time of it. Raise Conflict."""
     if one.tool == ENGRAM_TOOL:
-        at = from_ms(now)[:19].replace("T", " ")
-        return _plan_in_database(config, machine, now, one, EngramCell(one.line, DELETED_COLUMN, None, at), "")
-    return _plan_in_files(config, machine, now, one, remove_text)
+        at = from_ms(occasion.now)[:19].replace("T", " ")
+        return _plan_in_database(occasion, one, EngramCell(one.line, DELETED_COLUMN, None, at), "")
+    return _plan_in_files(occasion, one, remove_text)
 
 
-def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuardRestorePlan:
+def plan_guest_undo(occasion: Occasion) -> GuardRestorePlan:
     """Plan to undo the last change. Raise NotFound, or Conflict if the file changed again."""
     nothing = NotFound(
         "Nothing was changed here, or all of it was undone.", "memoranda files versions shows what changed."
     )
     if not has_kept_versions():
         raise nothing
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
+    with guard_moments.open_settled(occasion) as kept:
         moment = guard_moments.find_last_edit(kept)
         if moment is None:
             raise nothing
@@ -591,7 +587,7 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuardRestoreP
                 raise nothing
             put = FileRestore(first, first.after, None, False, _compare_cells(cells), cells)
             return GuardRestorePlan(moment, (put,))
-    plan = guard_moments.plan_guard_restore(config, machine, now, moment.number, context=GUEST_CONTEXT_LINES)
+    plan = guard_moments.plan_guard_restore(occasion, moment.number, context=GUEST_CONTEXT_LINES)
     if again := [one for one in plan.files if one.again]:
         raise Conflict(
             f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
@@ -600,31 +596,26 @@ def plan_guest_undo(config: Config, machine: Machine, now: int) -> GuardRestoreP
     return plan
 
 
-def run_guest_plan(config: Config, machine: Machine, now: int, plan: GuardRestorePlan) -> int:
+def run_guest_plan(occasion: Occasion, plan: GuardRestorePlan) -> int:
     """Do what a plan says; return the number of the moment that it is. Raise Conflict where something is not as it was
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
     if any(one.cells for one in plan.files):
-        return _run_cell_plan(config, machine, now, plan)
+        return _run_cell_plan(occasion, plan)
     if any(one.change.file.is_database for one in plan.files):
         raise InvalidInput("Nothing would be changed.", "A database is changed a column at a time.")
-    return guard_moments.run_guard_restore(config, machine, now, plan)
+    return guard_moments.run_guard_restore(occasion, plan)
 
 
 # files
 
 
 def _plan_in_files(
-    config: Config,
-    machine: Machine,
-    now: int,
-    one: GuestText,
-    changed: Callable[[bytes, GuestText], bytes | None],
+    occasion: Occasion, one: GuestText, changed: Callable[[bytes, GuestText], bytes | None]
 ) -> GuardRestorePlan:
     """Plan to change the file of a text, after a backup of what it has now."""
     file = GuardedFile(one.tool, one.path)
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
-        change, raw = _back_up(kept, config, machine, now, file)
+    with guard_moments.open_settled(occasion) as kept:
+        change, raw = _back_up(kept, occasion, file)
         try:
             texts = read_markdown_texts(one.tool, one.path, raw)
         except source.CannotUse as error:
@@ -632,20 +623,18 @@ def _plan_in_files(
         wanted = changed(raw, _find_again(texts, file, one))
         files = [_plan_file_change(change, raw, wanted)]
         if wanted is None and one.tool == "claude-code":
-            files += _plan_index_removal(kept, config, machine, now, one.path)
-        return GuardRestorePlan(new_edit(one.tool, now), tuple(files))
+            files += _plan_index_removal(kept, occasion, one.path)
+        return GuardRestorePlan(new_edit(one.tool, occasion.now), tuple(files))
 
 
-def _plan_index_removal(
-    kept: KeptVersions, config: Config, machine: Machine, now: int, path: str
-) -> list[FileRestore]:
+def _plan_index_removal(kept: KeptVersions, occasion: Occasion, path: str) -> list[FileRestore]:
     """Plan to take the line that leads to a file out of Claude Code's index."""
     folder, _, name = path.rpartition("/")
     index = GuardedFile("claude-code", f"{folder}/{MEMORY_INDEX}")
-    if index not in list_guest_files(machine, (index.tool,), []):
+    if index not in list_guest_files(occasion.machine, (index.tool,), []):
         return []
     try:
-        change, raw = _back_up(kept, config, machine, now, index)
+        change, raw = _back_up(kept, occasion, index)
         wanted = remove_index_link(raw, name)
     except (Conflict, source.CannotUse):
         # the line stays, and leads nowhere; the scan says so
@@ -653,11 +642,9 @@ def _plan_index_removal(
     return [_plan_file_change(change, raw, wanted)] if wanted != raw else []
 
 
-def _back_up(
-    kept: KeptVersions, config: Config, machine: Machine, now: int, file: GuardedFile
-) -> tuple[GuardedChange, bytes]:
+def _back_up(kept: KeptVersions, occasion: Occasion, file: GuardedFile) -> tuple[GuardedChange, bytes]:
     """Keep what a file has now; return it as a change of nothing, with its bytes. Raise Conflict."""
-    guard_moments.look_with_guard(kept, config, machine, now, databases=file.is_database)
+    guard_moments.look_with_guard(kept, occasion, databases=file.is_database)
     try:
         found = guard_database.read_guarded_file(file)
     except source.CannotUse as error:
@@ -689,16 +676,14 @@ def _plan_file_change(change: GuardedChange, raw: bytes, wanted: bytes | None) -
 # the database
 
 
-def _plan_in_database(
-    config: Config, machine: Machine, now: int, one: GuestText, cell: EngramCell, new: str
-) -> GuardRestorePlan:
+def _plan_in_database(occasion: Occasion, one: GuestText, cell: EngramCell, new: str) -> GuardRestorePlan:
     """Plan to change a column; a backup is taken when it is done, since the database may be at work."""
     file = GuardedFile(one.tool, one.path)
     _find_again(read_guest_texts(file, []), file, one)
     old, lines = (cut_secrets(text).split("\n") if text else [] for text in (one.text, new))
     difference = tuple(compare_lines(old, lines, GUEST_CONTEXT_LINES))
     put = FileRestore(GuardedChange(0, file, None, None), None, None, False, difference, (cell,))
-    return GuardRestorePlan(new_edit(one.tool, now), (put,))
+    return GuardRestorePlan(new_edit(one.tool, occasion.now), (put,))
 
 
 def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
@@ -713,20 +698,19 @@ def _compare_cells(cells: tuple[EngramCell, ...]) -> tuple[DiffLine, ...]:
     return tuple(found)
 
 
-def _run_cell_plan(config: Config, machine: Machine, now: int, plan: GuardRestorePlan) -> int:
+def _run_cell_plan(occasion: Occasion, plan: GuardRestorePlan) -> int:
     """Change the columns of a database, and record it as a moment; return its number. Raise Conflict."""
     file = plan.files[0].change.file
-    with guard_database.open_guard(config) as kept:
-        settle_restores(kept, now)
-        guard_moments.require_quiet_file(kept, file.path, now)
-        change, _ = _back_up(kept, config, machine, now, file)
+    with guard_moments.open_settled(occasion) as kept:
+        guard_moments.require_quiet_file(kept, file.path, occasion.now)
+        change, _ = _back_up(kept, occasion, file)
         changes = [(change.number, change.before, None)]
-        moment = guard_moments.begin_guard_restore(kept, file.tool, now, plan.moment.number, changes)
+        moment = guard_moments.begin_guard_restore(kept, file.tool, occasion.now, plan.moment.number, changes)
         try:
             write_engram_cells(file.path, plan.files[0].cells)
             guard_moments.note_restored_database(kept, moment, change.number, file)
         except source.CannotUse as error:
             raise unchanged_error(file, str(error)) from None
         finally:
-            guard_moments.end_guard_restore(kept, moment, now)
+            guard_moments.end_guard_restore(kept, moment, occasion.now)
         return moment

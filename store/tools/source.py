@@ -689,7 +689,7 @@ def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE
     CannotUse or OSError."""
     if not os.path.isfile(path):
         raise CannotUse("it is not a plain file")
-    path, copy = os.path.realpath(path), os.path.join(folder, "copy.db")
+    path, copy, found = os.path.realpath(path), os.path.join(folder, "copy.db"), Troubles()
     for _ in range(COPY_TRIES):
         before = file_stamps(path)
         if sum(os.path.getsize(path + part) for part in before) > largest:
@@ -698,13 +698,10 @@ def copy_database(path: str, folder: str, largest: int = LARGEST_COPIED_DATABASE
             if os.path.lexists(copy + part):
                 os.unlink(copy + part)
             if part in before:
-                with (
-                    open(path + part, "rb", opener=open_without_trace) as source,
-                    open(copy + part, "xb") as target,
-                ):
-                    if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
-                        raise CannotUse("a part of it is not a plain file")
-                    shutil.copyfileobj(source, target, 1 << 20)
+                if (opened := open_plain_file(path + part, found)) is None:
+                    raise CannotUse(found[0].why.replace("it is", "a part of it is"))
+                with opened, open(copy + part, "xb") as target:
+                    shutil.copyfileobj(opened, target, 1 << 20)
         if file_stamps(path) == before:
             return copy
     raise CannotUse("another program is writing it right now")

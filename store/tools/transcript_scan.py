@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from typing import Any, BinaryIO, NamedTuple
@@ -436,13 +437,12 @@ def find_expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFin
     found = []
     for folder in folders:
         for path in list_transcripts(folder, []):
-            try:
+            # another program may delete it
+            with suppress(OSError):
                 left = days - (now - os.stat(path).st_mtime) / DAY_SECONDS
-            except OSError:
-                continue
-            if left <= EXPIRING_DAYS:
-                when = f"in {max(1, round(left))} d" if left > 0 else "at its next start"
-                found.append(ScanFinding("expiring", path, 1, f"Claude Code deletes it {when}"))
+                if left <= EXPIRING_DAYS:
+                    when = f"in {max(1, round(left))} d" if left > 0 else "at its next start"
+                    found.append(ScanFinding("expiring", path, 1, f"Claude Code deletes it {when}"))
     return found
 
 

@@ -28,10 +28,10 @@ for name in ("rename", "link", "unlink", "fsync"):
 from store.tools import guard_moments
 from store.tools.source import Machine
 
-machine = Machine(folder)
-plan = guard_moments.plan_guard_restore(settings, machine, now, 1)
+at = guard_moments.Occasion(settings, Machine(folder), now)
+plan = guard_moments.plan_guard_restore(at, 1)
 counting = True
-guard_moments.run_guard_restore(settings, machine, now, plan)
+guard_moments.run_guard_restore(at, plan)
 counting = False
 print(number - left)
 """

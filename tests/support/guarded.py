@@ -10,7 +10,7 @@ from support.samples import copied
 from store.base import state_files
 from store.tools import guard_database, guard_moments
 from store.tools.guard_database import open_guard
-from store.tools.guard_moments import GuardMoment, GuardRestorePlan, LookResult
+from store.tools.guard_moments import GuardMoment, GuardRestorePlan, LookResult, Occasion
 from store.tools.source import Machine
 
 SETTINGS: dict[str, Any] = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
@@ -53,9 +53,13 @@ class GuardedHome:
         (self.folder.parent / "engram").rename(self.folder / ".engram")
         return self.folder / ".engram" / "engram.db"
 
+    @property
+    def occasion(self) -> Occasion:
+        return Occasion(self.settings, Machine(str(self.folder)), self.now)  # type: ignore[arg-type]
+
     def look(self, minutes: float = 0, databases: bool = True) -> LookResult:
         self.now += round(minutes * MINUTE)
-        return guard_moments.look_at_files(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
+        return guard_moments.look_at_files(*self.occasion, databases)
 
     def look_after(self, name: str, text: str, minutes: float = 0) -> LookResult:
         """Write a file, and look."""
@@ -66,11 +70,10 @@ class GuardedHome:
         """Plan a restore, a minute later; without a number the undo of the last one."""
         self.now += MINUTE
         name, lines = guard_moments.parse_restore_target(name)
-        machine = Machine(str(self.folder))
-        return guard_moments.plan_guard_restore(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
+        return guard_moments.plan_guard_restore(self.occasion, number, name, lines)
 
     def run(self, plan: GuardRestorePlan) -> int:
-        return guard_moments.run_guard_restore(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
+        return guard_moments.run_guard_restore(self.occasion, plan)
 
     def restore(self, number: int | None = None, name: str = "") -> int:
         return self.run(self.plan(number, name))

@@ -12,7 +12,7 @@ from support.samples import SAMPLES, copied
 from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
 from store.tools import guests
-from store.tools.guard_moments import GuardRestorePlan
+from store.tools.guard_moments import GuardRestorePlan, Occasion
 from store.tools.guests import GuestText
 from store.tools.source import Machine
 
@@ -63,6 +63,10 @@ class GuestHome:
     def config(self) -> Config:
         return SETTINGS  # type: ignore[return-value]
 
+    @property
+    def occasion(self) -> Occasion:
+        return Occasion(self.config, self.machine, self.now)
+
     def texts(self, *tools: str) -> list[GuestText]:
         return guests.list_guest_texts(self.machine, tools or GUEST_TOOLS).texts
 
@@ -72,16 +76,16 @@ class GuestHome:
 
     def run(self, plan: GuardRestorePlan) -> int:
         self.now += 60_000
-        return guests.run_guest_plan(self.config, self.machine, self.now, plan)
+        return guests.run_guest_plan(self.occasion, plan)
 
     def correct(self, one: GuestText, text: str) -> int:
-        return self.run(guests.plan_guest_correction(self.config, self.machine, self.now, one, text))
+        return self.run(guests.plan_guest_correction(self.occasion, one, text))
 
     def delete(self, one: GuestText) -> int:
-        return self.run(guests.plan_guest_deletion(self.config, self.machine, self.now, one))
+        return self.run(guests.plan_guest_deletion(self.occasion, one))
 
     def undo(self) -> int:
-        return self.run(guests.plan_guest_undo(self.config, self.machine, self.now))
+        return self.run(guests.plan_guest_undo(self.occasion))
 
     def files(self) -> dict[str, bytes]:
         return {

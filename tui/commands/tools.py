@@ -13,7 +13,7 @@ from store.base.clock import utc_now
 from store.base.errors import Conflict, ExitStatus, InvalidInput
 from store.base.location import Location
 from store.base.vocabulary import GUEST_TOOLS
-from store.config.configuration import Config, load_config
+from store.config.configuration import load_config
 from store.purge.file_eraser import guard_path
 from store.text.display import format_count, home_path, visible, visible_lines
 from tui.commands.call import Call, Interrupt, Outcome, Preview
@@ -23,7 +23,6 @@ try:
     from store.tools import guard_moments, guests, source_import, transcript_scan
     from store.tools.guard_database import delete_guard, open_guard
     from store.tools.machine_scan import scan_machine
-    from store.tools.source import Machine
     from store.tools.source_import import this_machine
 except ModuleNotFoundError:  # the verb is there without its part, and refused before it uses any of these
     pass
@@ -150,9 +149,9 @@ def _check_words(act: str, words: Sequence[str]) -> None:
 # keep
 
 
-def guard_of(location: Location) -> tuple[Config, Machine, int]:
+def guard_of(location: Location) -> guard_moments.Occasion:
     """Return what a look at the files needs: the settings of a memory, this machine, and the time."""
-    return load_config(location), this_machine(), guard_moments.current_ms()
+    return guard_moments.Occasion(load_config(location), this_machine(), guard_moments.current_ms())
 
 
 def _look_at_files(call: Call, once: bool) -> Outcome:
@@ -231,7 +230,7 @@ def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) 
     """Put a moment back, or a file of it; without words undo the last restore."""
     number = guard_moments.parse_moment_number(words[0]) if words else None
     target = guard_moments.parse_restore_target("".join(words[1:]))
-    plan = guard_moments.plan_guard_restore(*guard_of(call.location), number, *target)
+    plan = guard_moments.plan_guard_restore(guard_of(call.location), number, *target)
     name, preview, data = plan.moment.name, plan.preview(), plan.as_dict()
     if dry_run or not plan.files:
         nothing = f"Nothing to put back: the files are as they were before {name}."
@@ -243,7 +242,7 @@ def _restore_moment(call: Call, words: Sequence[str], dry_run: bool, yes: bool) 
         )
     many = format_count(len(plan.files), "file")
     call.agree(yes, f"Put back {many} to before {name}?" if words else f"Undo {name}, in {many}?", preview)
-    done = guard_moments.run_guard_restore(*guard_of(call.location), plan)
+    done = guard_moments.run_guard_restore(guard_of(call.location), plan)
     said = f"Put back {many} to before {name}" if words else f"Undid {name}"
     back = f"Take it back: memoranda files {'undo restore' if words else f'restore M#{done}'}"
     return Outcome(f"{said}: M#{done}.", lambda: data | {"restored": f"M#{done}"}, [*plan.stay_lines, back])
@@ -272,14 +271,14 @@ def plan_text(
     """Plan to give a text other words in its tool's own file, or to delete it there; return the question too."""
     own = f"{one.tool_title}'s own file?"
     if text is None:
-        return f"Delete it from {own}", guests.plan_guest_deletion(*guard_of(location), one)
-    return f"Correct it in {own}", guests.plan_guest_correction(*guard_of(location), one, text)
+        return f"Delete it from {own}", guests.plan_guest_deletion(guard_of(location), one)
+    return f"Correct it in {own}", guests.plan_guest_correction(guard_of(location), one, text)
 
 
 def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes: bool) -> Outcome:
     """Correct or forget a text in its tool's own file, or undo the last of that."""
     if act == "undo":
-        plan = guests.plan_guest_undo(*guard_of(call.location))
+        plan = guests.plan_guest_undo(guard_of(call.location))
         question = f"Undo {plan.moment.name}?"
         said = f"Undid {plan.moment.name}"
     else:
@@ -294,7 +293,7 @@ def _change_text(call: Call, act: str, words: Sequence[str], dry_run: bool, yes:
     if dry_run:
         return Outcome(NOTHING_CHANGED, lambda: data, preview)
     call.agree(yes, question, preview)
-    done = guests.run_guest_plan(*guard_of(call.location), plan)
+    done = guests.run_guest_plan(guard_of(call.location), plan)
     back = f"Take it back: memoranda files {f'restore M#{done}' if undoes else 'undo'}"
     return Outcome(f"{said}: M#{done}.", lambda: data | {"moment": f"M#{done}"}, [back])
 

@@ -393,7 +393,7 @@ def plan_undo(memory: Memory, things: Sequence[Any]) -> Plan:
         later = guard_moments.find_last_restore(kept).number > (edit.number if edit else 0)
     if later:
         return plan_putting_back(memory, ())
-    plan = guests.plan_guest_undo(*guard_of(memory.location))
+    plan = guests.plan_guest_undo(guard_of(memory.location))
     return _plan_for_text("Undo the last change?", plan, "undo", "Undone")
 
 
@@ -402,14 +402,14 @@ def plan_putting_back(memory: Memory, things: Sequence[Any]) -> Plan:
     moment, file = things[0] if things else (None, None)
     number = moment.number if moment else None
     path = file.file.path if file else ""
-    plan = guard_moments.plan_guard_restore(*guard_of(memory.location), number, path)
+    plan = guard_moments.plan_guard_restore(guard_of(memory.location), number, path)
     before = f"before {plan.moment.name}"
     if not plan.files:
         raise Conflict(f"Nothing to put back: it is as it was {before}.", " ".join(plan.stay_lines))
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
         some = tuple(one for one in plan.files if one.change.file.path in chosen)
-        done = guard_moments.run_guard_restore(*guard_of(memory.location), plan._replace(files=some))
+        done = guard_moments.run_guard_restore(guard_of(memory.location), plan._replace(files=some))
         return Done(f"Put {format_count(len(some), 'file')} back to {before}: M#{done}", select=(f"M#{done}", 0))
 
     lines = [_plan_line(one, one.effect, warned=one.again) for one in plan.files]
@@ -423,7 +423,7 @@ def _plan_for_text(title: str, plan: guard_moments.GuardRestorePlan, does: str, 
     """Return a plan of a change of a text, of which no file can be left out."""
 
     def do(memory: Memory, chosen: frozenset[Any]) -> Done:
-        done = guests.run_guest_plan(*guard_of(memory.location), plan)
+        done = guests.run_guest_plan(guard_of(memory.location), plan)
         again = f", memoranda files restore M#{done} redoes it" if plan.moment.number else ""
         return Done(f"{did}: M#{done}{again}", undo=not plan.moment.number)
 

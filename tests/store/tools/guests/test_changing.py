@@ -26,7 +26,7 @@ def changed(home: GuestHome, before: dict[str, bytes]) -> set[str]:
 def test_a_correction_and_its_undo(home: GuestHome, tool: str) -> None:
     before = home.files()
     one = home.text("Inés prefiere commits", tool)
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, one, "Inés prefiere commits grandes.")
+    plan = guests.plan_guest_correction(home.occasion, one, "Inés prefiere commits grandes.")
     assert home.files() == before
     [file] = plan.files
     assert "commits grandes" in next(line.text for line in file.difference if line.sign == "+")
@@ -92,7 +92,7 @@ def test_a_text_that_changed_since_is_refused(home: GuestHome) -> None:
 
 
 def test_a_file_that_changes_between_showing_and_doing_is_refused(home: GuestHome) -> None:
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "openclaw"), "Other.")
+    plan = guests.plan_guest_correction(home.occasion, home.text("percebe", "openclaw"), "Other.")
     path = home.openclaw / "MEMORY.md"
     path.write_bytes(path.read_bytes() + b"- theirs\n")
     home.age()
@@ -102,10 +102,10 @@ def test_a_file_that_changes_between_showing_and_doing_is_refused(home: GuestHom
 
 def test_a_file_that_was_just_written_is_left_to_its_tool(home: GuestHome) -> None:
     one = home.text("percebe", "openclaw")
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
+    plan = guests.plan_guest_correction(home.occasion, one, "Other.")
     os.utime(one.path, (home.now / 1000 + 59, home.now / 1000 + 59))
     refuses(Conflict, "less than 2 seconds ago", home.run, plan)
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = guests.plan_guest_correction(home.occasion, home.text("percebe", "engram"), "Other.")
     os.utime(home.engram, (home.now / 1000 + 60, home.now / 1000 + 60))
     refuses(Conflict, "less than 2 seconds ago", home.run, plan)
 
@@ -125,7 +125,7 @@ def test_a_program_that_saves_during_the_swap_keeps_its_bytes(home: GuestHome, m
 
 
 def test_a_folder_that_became_a_link_is_refused(home: GuestHome, tmp_path: Path) -> None:
-    plan = guests.plan_guest_deletion(home.config, home.machine, home.now, home.text("To rebuild", "claude-code"))
+    plan = guests.plan_guest_deletion(home.occasion, home.text("To rebuild", "claude-code"))
     home.claude.rename(tmp_path / "elsewhere")
     home.claude.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Conflict):

@@ -66,7 +66,7 @@ def test_an_undo_of_a_correction_and_no_second_one(home: GuestHome) -> None:
 def test_an_undo_of_what_was_reworded_since_is_refused(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "The staging host is called navaja.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
-    plan = guests.plan_guest_undo(home.config, home.machine, home.now)
+    plan = guests.plan_guest_undo(home.occasion)
     refuses(Conflict, "it was changed meanwhile", home.run, plan)
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
 
@@ -80,7 +80,7 @@ def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
         with pytest.raises(KeyboardInterrupt):
             home.delete(home.text("percebe", "engram"))
     home.now += 60_000
-    guard_moments.look_at_files(home.config, home.machine, home.now)
+    guard_moments.look_at_files(*home.occasion)
     with open_guard() as kept:
         (moment,) = guard_moments.recent_moments(kept, 9)
         assert moment.tool == "engram" and not moment.is_edit
@@ -93,7 +93,7 @@ def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
 
 def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
     home.correct(home.text("percebe", "engram"), "Other.")
-    plan = guests.plan_guest_undo(home.config, home.machine, home.now)
+    plan = guests.plan_guest_undo(home.occasion)
     before = home.engram.read_bytes()
     refuses(
         InvalidInput, "Nothing would be changed", home.run, plan._replace(files=(plan.files[0]._replace(cells=()),))
@@ -103,7 +103,7 @@ def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
 
 def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> None:
     one = home.text("percebe", "engram")
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, one, "Other.")
+    plan = guests.plan_guest_correction(home.occasion, one, "Other.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 7")
     refuses(Conflict, "it was changed meanwhile", home.run, plan)
     refuses(Conflict, "the text changed since it was shown", home.correct, one, "Other.")
@@ -111,7 +111,7 @@ def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> N
 
 
 def test_another_row_may_change_meanwhile(home: GuestHome) -> None:
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = guests.plan_guest_correction(home.occasion, home.text("percebe", "engram"), "Other.")
     home.run_sql("UPDATE observations SET content = 'Their own.' WHERE id = 8")
     home.age()
     home.run(plan)
@@ -120,7 +120,7 @@ def test_another_row_may_change_meanwhile(home: GuestHome) -> None:
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_locked_database_is_refused(home: GuestHome, begin: str) -> None:
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = guests.plan_guest_correction(home.occasion, home.text("percebe", "engram"), "Other.")
     with closing(apsw.Connection(str(home.engram))) as tool:
         tool.execute(begin)
         refuses(Conflict, "it is locked: its tool is at work", home.run, plan)
@@ -130,7 +130,7 @@ def test_a_locked_database_is_refused(home: GuestHome, begin: str) -> None:
 
 @pytest.mark.parametrize("script", TABLES["unknown"])
 def test_tables_that_are_not_known_are_refused(home: GuestHome, script: str) -> None:
-    plan = guests.plan_guest_correction(home.config, home.machine, home.now, home.text("percebe", "engram"), "Other.")
+    plan = guests.plan_guest_correction(home.occasion, home.text("percebe", "engram"), "Other.")
     home.run_sql("DROP TRIGGER obs_fts_update; DROP TRIGGER obs_fts_insert; DROP TRIGGER obs_fts_delete;" + script)
     home.age()
     before = home.engram.read_bytes()
