@@ -336,15 +336,7 @@ class ContextBuilder:
         uncut = {turn.citation for turn in turns[-RECENT_TURNS:] if seen.get(turn.citation) == turn.text}
         sent = self.sent_log.recent_keys(session, number)
         chosen = choose_facts(
-            self._database,
-            self._search,
-            question,
-            self._database.clock(),
-            latest,
-            sent,
-            session,
-            uncut,
-            rank,
+            self._database, self._search, question, self._database.clock(), latest, sent, session, uncut, rank
         )
         notes = [*([QUESTION_CUT_NOTE] if asked.left_out else []), *chosen.notes]
         written = self._daily_log_pieces()

@@ -361,14 +361,7 @@ class Search:
         return self._keywords.count_by_kind(words, CorpusFilters(self._database, asked))
 
     def _run_query(
-        self,
-        asked: ParsedQuery,
-        limit: int,
-        min_score: float,
-        meaning: bool,
-        start: float,
-        far: bool,
-        told: bool,
+        self, asked: ParsedQuery, limit: int, min_score: float, meaning: bool, start: float, far: bool, told: bool
     ) -> SearchAnswer:
         """Return the answer to a parsed query, with the settings and the filters that it asks for."""
         settings = self._settings
