@@ -57,10 +57,10 @@ def choose_own_memory(cwd: str) -> Location:
         registry.save_choice(*before[1:], "")
     if answer is None:
         place = Place(root=seen.cwd)
-        known = registry.find_project_at(place)
-        if known is not None and os.path.lexists(known.path):
-            return location_of(seen, Answer(USE, "the memory of this folder", known.path, known.id, place))
-        return location_of(seen, new_answer(place, "a new memory for this folder"))
+        answer = resolve(seen)
+        if answer.place != place:
+            answer = new_answer(place, "a new memory for this folder")
+        return location_of(seen, answer)
     # its file is gone, with all backups
     if answer.outcome == REFUSE:
         registry.delete_project(answer.project)

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from store.base.location import BACKUPS_FOLDER, DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
+from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, is_own_folder, list_backup_files
 from store.git.checkout import Checkout, folders_above
 from store.projects.registry import ID_FILE, read_folder_mark
 
@@ -73,5 +73,4 @@ def read_memory_folder(folder: str) -> MemoryFolder | None:
         if id := read_folder_mark(folder):
             return MemoryFolder(folder, MARKED, id=id)
         return MemoryFolder(folder, problem=f"{os.path.join(path, ID_FILE)} names no memory of this installation")
-    backups = BACKUPS_FOLDER in names and list_backup_files(file)
-    return MemoryFolder(folder, ONLY_BACKUPS if backups else EMPTY)
+    return MemoryFolder(folder, ONLY_BACKUPS if list_backup_files(file) else EMPTY)

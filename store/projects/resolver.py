@@ -365,8 +365,13 @@ def _without_git(seen: Seen) -> Answer:
     """Return the personal memory, unless a project is or was here."""
     for folder in folders_above(seen.cwd):
         was = registry.find_project_at(Place(root=folder))
-        if was is not None and any(one.common and one.root == folder for one in was.places):
+        here = [one for one in was.places if one.root == folder] if was is not None else []
+        if was is not None and any(one.common for one in here):
             return _ask(f"{folder} was a repository that has a memory, and is none now", [was])
+        if was is not None and here:
+            # without its mark it may be another folder
+            gone = not os.path.lexists(was.path)
+            return _use(was, f"the memory of {folder}") if gone else _ask(f"{folder} had a memory before", [was])
     if seen.other is not None:
         options = (NOBODY_CHOSE, ("your personal memory", registry.PERSONAL))
         return Answer(ASK, f"{seen.other[1]} is a checkout of {seen.other[0]}", options=options)

@@ -415,7 +415,7 @@ def build_demo(folder: str, now: str) -> Location:
     calendar = Calendar(now)
     project = DemoProject(root, calendar)
     path = os.path.join(root, MEMORANDA_FOLDER, DATABASE_FILE)
-    location = Location(path, "project", "made by memoranda demo", root)
+    location = Location(path, "new-project", "made by memoranda demo", root)
     with Memory(location, "cli", calendar) as memory:
         # not synced: a demo lost to a power cut is built again
         memory.database.connection.pragma("synchronous", 0)

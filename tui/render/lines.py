@@ -175,9 +175,7 @@ UUID_LENGTH = 36
 
 def heading_of_record(kind: str, record: models.Record, *words: str) -> StyledLine:
     """Return the first line of a description: the citation, the kind and further words."""
-    branch = getattr(record, "branch", "")
-    made_on = branch_mark(record) or (f"on {shorten(branch, BRANCH_CELLS)}" if branch else "")
-    extra = "".join(f" · {word}" for word in (*words, made_on) if word)
+    extra = "".join(f" · {word}" for word in (*words, branch_mark(record)) if word)
     return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
 
 

@@ -13,6 +13,7 @@ from support.stories import Clock
 from store import conversion
 from store.base import state_files
 from store.base.errors import NotOurs, StorageError
+from store.base.location import backup_folder
 from store.base.state_files import KnownMemory
 from store.database import schema as schema_check
 from store.database.schema import SCHEMA_VERSION
@@ -50,7 +51,7 @@ def path(made: tuple[bytes, KnownMemory], tmp_path: Path) -> str:
 
 
 def copies(path: str) -> list[Path]:
-    return sorted((Path(path).parent / "backups").glob("*"))
+    return sorted(Path(backup_folder(path)).glob("*"))
 
 
 def content(path: str | Path) -> tuple[int, dict[str, list[tuple[object, ...]]]]:
@@ -103,7 +104,8 @@ def test_what_is_not_brought_up_to_date_gets_none(path: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("hindered", ["a file", "a link", "different"])
 def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path: Path, monkeypatch) -> None:
     """The error says what it was for and what to do; the memory stays as it was and can be looked at."""
-    folder = Path(path).parent / "backups"
+    folder = Path(backup_folder(path))
+    folder.parent.mkdir(parents=True, exist_ok=True)
     if hindered == "a file":
         folder.write_text("in the way")
     elif hindered == "a link":
@@ -134,7 +136,8 @@ def test_a_copy_that_differs_is_noticed(path: str, tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_replaced(path: str) -> None:
-    folder = Path(path).parent / "backups"
+    folder = Path(backup_folder(path))
+    folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700)
     (folder / "memory.part").write_bytes(b"half of a copy")
     with Memory.open(path, "cli", Clock()):

@@ -16,7 +16,7 @@ from support.children import begun, tell
 from support.forks import run_program
 
 from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
-from store.base.location import Location
+from store.base.location import Location, backup_folder
 from store.database import connection as recipe
 from store.database import database, files, schema
 from store.exchange import backups, exporter
@@ -46,6 +46,7 @@ BORN = """
 import json, os, stat, sys
 os.umask(int(sys.argv[2], 8))
 os.chmod = lambda *_, **__: None  # what is made private only afterwards was not so for a moment
+from store.base.location import backup_folder
 from store.conversations.hook_spool import append_act
 from store.exchange.backups import make_backup
 from store.exchange.exporter import save_export as save
@@ -54,11 +55,13 @@ path = sys.argv[1]
 with Memory.open(path) as memory:
     memory.facts.remember("the team is five")
     folder = os.path.dirname(path)
+    backups = backup_folder(path)
     save(memory.database, os.path.join(folder, "export.json"))
     append_act(path, "remember", {"text": "the team is six"}, actor="hook")
     make_backup(memory.database)
     found = {"folders": {}, "files": {}}
-    for name, folders, files in os.walk(folder):
+    beside = [] if backups.startswith(folder + "/") else os.walk(os.path.dirname(backups))
+    for name, folders, files in [*os.walk(folder), *beside]:
         for kind, names in (("folders", ["", *folders] if name == folder else folders), ("files", files)):
             found[kind] |= {one: stat.S_IMODE(os.lstat(os.path.join(name, one)).st_mode) for one in names}
     print(json.dumps(found))
@@ -488,7 +491,7 @@ def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
         exporter.save_export(memory.database, str(tmp_path / "memory.json"))
         assert settled(tmp_path)
         backups.make_backup(memory.database)
-        assert settled(path.parent / "backups")
+        assert settled(Path(backup_folder(str(path))))
 
 
 @pytest.mark.parametrize("name", ["what?mode=rw", "a#b", "50%25", "ñ é"])

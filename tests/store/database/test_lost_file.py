@@ -1,6 +1,7 @@
 """A memory whose file is gone or empty while its backups are there: it is said, and no new one hides it."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from support.forks import run_command
 
 from store.base.errors import DamagedFile
+from store.base.location import backup_folder
 from store.exchange import backups as backup
 from store.memory import Memory
 
@@ -63,7 +65,7 @@ def test_without_a_backup_of_it_a_new_one_begins(path: Path):
     lose(path, "is gone")
     with Memory.open(str(path.with_name("other.db"))) as other:
         assert other.database.value("SELECT count(*) FROM facts") == 0
-    path.with_name("backups").rename(path.with_name("kept"))
+    shutil.move(backup_folder(str(path)), path.with_name("kept"))
     with Memory.open(str(path)) as memory:
         assert memory.database.value("SELECT count(*) FROM facts") == 0
 
@@ -71,7 +73,7 @@ def test_without_a_backup_of_it_a_new_one_begins(path: Path):
 def test_only_a_file_with_something_in_it_counts_as_a_backup(path: Path):
     """A checkout may bring anything under such a name: no link is followed, and none is named."""
     lose(path, "is gone")
-    folder = path.with_name("backups")
+    folder = Path(backup_folder(str(path)))
     kept = next(folder.iterdir())
     (folder / "memory-nowhere.db").symlink_to("/nowhere")
     (folder / "memory-linked.db").symlink_to(kept)

@@ -207,7 +207,7 @@ def test_only_what_belongs_to_the_project_where_the_tool_keeps_its_name_alone(na
     (tmp_path / "claude-mem").rename(tmp_path / "home" / ".claude-mem")
     project = tmp_path / name
     project.mkdir()
-    with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
+    with Memory(Location(str(project / ".memoranda" / "memory.db"), "new-project", "", str(project)), "cli") as memory:
         source = SourceImport(memory, "claude-mem")
         seen = source.read_preview()
         report = source.import_found()
@@ -224,7 +224,7 @@ def test_only_what_belongs_to_the_project(tmp_path: Path, monkeypatch: pytest.Mo
     paths, _ = copied("engram", tmp_path)
     home.mkdir()
     (tmp_path / "engram").rename(home / ".engram")
-    where = Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project))
+    where = Location(str(project / ".memoranda" / "memory.db"), "new-project", "", str(project))
     with Memory(where, "cli") as memory:
         assert find_sources(memory) == {"engram": [str(home / ".engram" / "engram.db")]}
         seen = SourceImport(memory, "engram").read_preview()
@@ -239,7 +239,7 @@ def test_what_belongs_to_a_folder_that_was_renamed_can_be_taken(tool: str, place
     copied(tool, tmp_path)
     (tmp_path / "home").mkdir()
     (tmp_path / tool).rename(tmp_path / "home" / place)
-    where = Location(str(tmp_path / "ours" / "memory.db"), "project", "", str(tmp_path / "renamed"))
+    where = Location(str(tmp_path / "ours" / "memory.db"), "new-project", "", str(tmp_path / "renamed"))
     with Memory(where, "cli") as memory:
         every = SourceImport(memory, tool, every=True).read_preview()
         for project, number in (("/home/ines/src/far", 0), ("Faro", every.turns), ("/home/ines/src/faro", every.turns)):
@@ -307,7 +307,7 @@ def test_the_conversations_of_this_project_are_counted(tool: str, place: str, tm
         if isinstance(one, FoundTurn):
             sessions.setdefault(one.cwd, set()).add(one.session)
     project = max((folder for folder in sessions if os.path.isabs(folder)), key=lambda one: len(sessions[one]))
-    with Memory(Location(str(tmp_path / "ours" / "memory.db"), "project", "", project), "cli") as memory:
+    with Memory(Location(str(tmp_path / "ours" / "memory.db"), "new-project", "", project), "cli") as memory:
         counted = {one.name: one.number for one in count_conversations(memory, 5_000)}
     inside = [several for folder, several in sessions.items() if f"{folder}/".startswith(f"{project}/")]
     assert counted == {tool: len(set().union(*inside))}

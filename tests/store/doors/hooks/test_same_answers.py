@@ -40,7 +40,7 @@ def test_a_session_is_answered_and_stored_alike(tmp_path: Path, monkeypatch: pyt
         memory.decisions.decide("Queue", "One table of jobs in SQLite", rationale="no broker to run")
         memory.facts.remember("The deployment window is Thursday afternoon", pinned=True)
         memory.tasks.add_task("Write the changelog")
-    other = tmp_path / "other"
+    other = tmp_path / "other" / "project"
     shutil.copytree(machine.project, other)
     ours(other / ".memoranda" / "memory.db")
     program = [*CLIENT, client]

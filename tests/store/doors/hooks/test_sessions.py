@@ -49,7 +49,7 @@ def test_no_turn_is_lost_in_a_worktree_that_is_entered_and_removed(shop: Path, c
         tell(client, "prompt", folder, f"question number {number} about the window", shop)
         tell(client, "stop", folder, f"answer number {number}, on Thursday", shop)
     assert len([text for text in turns_of(shop) if "number" in text]) == 6
-    assert [path.parent.parent for path in shop.parent.rglob("memory.db")] == [shop]
+    assert not list(shop.parent.rglob("memory.db")) and len(list(registry.list_projects())) == 1
 
 
 def test_a_session_that_begins_in_a_worktree_is_sent_what_the_project_knows(shop: Path) -> None:

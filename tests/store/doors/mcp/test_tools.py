@@ -42,6 +42,8 @@ def call(session: McpSession) -> Call:
         answer = session.call_tool(f"memory_{name}", arguments, meta, client)
         session.note_calls()
         assert max(len(answer.text), len(json.dumps(answer.data, ensure_ascii=False))) <= MAX_ANSWER_CHARACTERS
+        written = answer.data.pop("memory", None)
+        assert written is None or (written["name"] and f" In {written['name']}." in answer.text)
         return answer
 
     return call

@@ -47,7 +47,11 @@ def test_a_start_holds_what_matters_cited_aged_and_fenced(memory: Memory, clock:
     assert "[F#3]" not in text
     assert "- [D#1] decided 2026-11-21: Storage: SQLite (one file)" in text
     assert "- [A#1] task, pending: Renew the certificate" in text
-    assert text.startswith("From this project's memory") and "<memoranda-memory " in text and "memory_search" in text
+    assert (
+        text.startswith(f"From the memory of {memory.location.where} (Memoranda).")
+        and "<memoranda-memory " in text
+        and "memory_search" in text
+    )
     assert "Unconfirmed" not in text
 
 

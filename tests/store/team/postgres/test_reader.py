@@ -243,7 +243,7 @@ def test_a_password_is_never_shown_and_never_kept(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_checkout_sets_no_database(tmp_path: Path) -> None:
-    location = Location(str(tmp_path / "p" / ".memoranda" / "memory.db"), "project", "", str(tmp_path / "p"))
+    location = Location(str(tmp_path / "p" / ".memoranda" / "memory.db"), "new-project", "", str(tmp_path / "p"))
     with Memory(location, "cli"):
         path = project_settings_path(location)
         assert path is not None

@@ -74,6 +74,6 @@ def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     found = {one.cwd for one in get_source("gemini").read(str(base), []) if isinstance(one, FoundTurn)}
     assert found == {str(project), "trains", *digests.values()}
     assert len(list_conversation_files(get_source("gemini"), [str(base)], [])) == 4
-    with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
+    with Memory(Location(str(project / ".memoranda" / "memory.db"), "new-project", "", str(project)), "cli") as memory:
         seen = SourceImport(memory, "gemini").read_preview()
     assert (seen.turns, seen.turns_elsewhere) == (2, 2)
