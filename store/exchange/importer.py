@@ -674,7 +674,7 @@ class Import:
         self.torn = self._staged.torn
         self.counts: dict[str, ImportCounts] = {}
         self.numbers: dict[str, str] = {}
-        """The citation of each imported record that has another here, and that one; known after `apply_import`."""
+        """The citation of each record that is here by another number, or will be, and that one."""
         self.whole = False
         """Whether everything is imported unchanged, history too, into an empty memory."""
         try:
@@ -710,6 +710,7 @@ class Import:
         if is_memory_empty(self.database) and not self.torn and not merge.has_erased_text():
             return True, {table: ImportCounts(self._staged.count_staged(table)) for table in EXPORT_TABLES}
         merge.match_rows()
+        self.numbers = merge.find_new_numbers()
         return False, {
             **{table: self._count_table(merge, table) for table in MERGED_TABLES},
             **{table: ImportCounts(0, left=self._staged.count_staged(table)) for table in UNMERGED_TABLES},
@@ -766,8 +767,8 @@ class Import:
                 self._copy_staged_rows(write)
             else:
                 self._merge.merge_rows(write, self._replace, self.origin)
-                self.numbers = self._merge.find_new_numbers()
-                key = f"{NUMBERS_KEY}{sha256(os.fsencode(self._staged.source.path)).hexdigest()[:16]}"
+                path = os.path.abspath(self._staged.source.path)
+                key = f"{NUMBERS_KEY}{sha256(os.fsencode(path)).hexdigest()[:16]}"
                 known = json.loads(write.database.get_meta(key) or "{}")
                 write.set_meta(key, json.dumps(known | self.numbers))
             write.execute(
