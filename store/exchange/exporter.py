@@ -26,7 +26,7 @@ from store.base.citations import cite
 from store.base.clock import format_local_time
 from store.base.errors import Conflict, MemorandaError, StorageError
 from store.base.models import commit_subject_lines
-from store.base.state_files import sign_bytes
+from store.base.state_files import find_known_memory, sign_bytes
 from store.base.vocabulary import DOMAINS, EXPORT_FORMS, PERSON_ORIGIN
 from store.database.connection import explain_sqlite_error
 from store.database.database import Database, Transaction
@@ -94,7 +94,8 @@ def export_bytes(database: Database) -> Generator[bytes, None, None]:
     """
     try:
         with open_snapshot(database.connection) as connection:
-            yield from _with_checksum(_document_lines(connection))
+            own = not database.look and find_known_memory(database.path) is not None
+            yield from _with_checksum(_document_lines(connection), own)
     except apsw.Error as error:
         raise explain_sqlite_error(error, database.path) from None
 
@@ -131,15 +132,15 @@ def _copy_to_private(connection: apsw.Connection) -> apsw.Connection | None:
     return copy
 
 
-def _with_checksum(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the lines and, after them, the checksum of them all, signed where this installation has a key."""
+def _with_checksum(lines: Iterator[bytes], own: bool) -> Iterator[bytes]:
+    """Yield the lines and, after them, the checksum of them all; of a memory of our `own` it is signed."""
     whole = sha256()
     for line in lines:
         whole.update(line)
         yield line
     seal = ""
     with suppress(StorageError):
-        seal = f',\n"seal": "{sign_bytes(EXPORT_SEAL + whole.digest())}"'
+        seal = f',\n"seal": "{sign_bytes(EXPORT_SEAL + whole.digest())}"' if own else ""
     yield f'"checksum": "{whole.hexdigest()}"{seal}\n}}\n'.encode()
 
 

@@ -667,8 +667,7 @@ class Import:
             name = name.removesuffix(ending)
         self.name = "-".join(name.split())[:60] or "file"
         self._replace = strategy == "replace"
-        source = open_import_source(path)
-        self._staged = StagedDocument(database, source)
+        self._staged = StagedDocument(database, open_import_source(path))
         self.redacted = self._staged.redacted
         self.ahead = self._staged.ahead
         self.torn = self._staged.torn

@@ -91,12 +91,8 @@ def test_new_records_are_of_the_persons_own_iteration_and_phases_are_noted(memor
     memory.events.log("Phase completed", phase="design")
     memory.events.log("phase_completed", phase="design", actor="user")
     memory.commits.log("a" * 40)
-    records = (
-        memory.decisions.get(decision),
-        memory.tasks.get(task),
-        memory.events.get(4),
-        memory.commits.get("a" * 40),
-    )
+    records: list[Any] = [memory.decisions.get(decision), memory.tasks.get(task)]
+    records += [memory.events.get(4), memory.commits.get("a" * 40)]
     assert [one.iteration_id for one in records] == [mine] * 4
     assert memory.iterations.end_iteration() == mine
     assert memory.iterations.get(mine).phases_completed == ("design",)

@@ -188,7 +188,7 @@ async def test_in_the_application_an_import_is_read_before_the_answer(story: Sto
         await person.hears(("enter", "Imported theirs: 1 row, u to undo. K#2 is how it was."))
     with story.open() as memory:
         fact = memory.facts.get(memory.database.value("SELECT max(id) FROM facts"))
-        assert (fact.fact, fact.origin) == ("Quarters close on the tenth", "import:theirs")
+        assert (fact.fact, fact.origin) == ("Quarters close on the tenth", "user")
 
 
 async def test_the_top_line_tells_of_a_backup_that_is_not_whole(story: Story):
