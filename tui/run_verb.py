@@ -23,8 +23,8 @@ from tui.cli_output import print_notice, print_result_line, print_text, printabl
 from tui.commands.call import Call, Outcome
 from tui.input.arguments import ParsedArguments, Verb, settle
 
-# the end of a message's first sentence
-FIRST_END = re.compile(r"\.(?=\s|$)")
+# says no more than which record was written
+WRITTEN_RECORD = re.compile(r"(\w+ [A-Z]#\w+)\.")
 
 
 def run_verb(place: Location, cwd: str, as_json: bool, verb: Verb, given: ParsedArguments) -> ExitStatus:
@@ -105,8 +105,11 @@ def _open_memory(place: Location, verb: Verb) -> Memory:
 
 
 def say_where(outcome: Outcome, place: Location) -> None:
-    """Have an outcome that wrote say to which memory, in its first sentence and to scripts."""
-    outcome.message = FIRST_END.sub(f" in {visible(place.where)}.", outcome.message, count=1)
+    """Have an outcome that wrote say to which memory, to scripts too; unless the command named it, which knows."""
+    where, said = visible(place.where), outcome.message
+    if place.kind != "option":
+        short = WRITTEN_RECORD.fullmatch(said)
+        outcome.message = f"{short[1]} in {where}." if short else f"{said} In {where}.".strip()
     data = outcome.data
     outcome.data = lambda: {**found, "memory": place.as_dict()} if isinstance(found := data(), dict) else found
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,6 +12,11 @@ import pytest
 from tui import cli
 
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+
+
+IN_PROJECT = re.compile(
+    r"(?<=\w) in project(?: \(branch main\))?(?=\.\n)|(?<=.) In project(?: \(branch main\))?\.(?=\n)"
+)
 
 
 class Said(NamedTuple):
@@ -30,10 +36,13 @@ Do = Callable[..., Said]
 
 
 def runner(capsys: pytest.CaptureFixture[str]) -> Do:
-    """Return a function that runs one command in this process."""
+    """Return a function that runs one command in this process. What it says of where the fixture's project has its
+    memory is left out: that is told by tests of processes."""
 
     def do(*words: str | os.PathLike[str]) -> Said:
         capsys.readouterr()
-        return Said(cli.run_command([os.fspath(word) for word in words]), *capsys.readouterr())
+        status = cli.run_command([os.fspath(word) for word in words])
+        out, err = capsys.readouterr()
+        return Said(status, IN_PROJECT.sub("", out), err)
 
     return do

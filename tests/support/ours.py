@@ -10,6 +10,7 @@ from store.base import state_files as installation
 from store.base.location import Location
 from store.base.state_files import KnownMemory
 from store.memory import Memory
+from store.projects.locating import locate
 from store.trust import ownership
 
 MADE = "2000-01-01T00:00:00.000Z"  # when the empty memory was made; once in its file, as its identity is
@@ -46,6 +47,11 @@ def in_checkout(place: Location) -> Location:
     if place.kind == "new-project" and place.project and place.place[1] and place.project.isprintable():
         place.path = os.path.join(place.project, ".memoranda", "memory.db")
     return place
+
+
+def memory_path(folder: str | Path) -> Path:
+    """Return where the memory of a folder is, or will be."""
+    return Path(locate(None, {}, os.fspath(folder)).path)
 
 
 def ours(path: str | Path) -> None:

@@ -25,7 +25,7 @@ import pytest
 from support import embedding_models, repositories, secrets
 from support.commands import COMMAND, Do, Said, runner
 from support.embedding_server import EmbeddingServer, e5
-from support.ours import ours
+from support.ours import in_checkout, memory_path, ours
 
 from store.base import models
 from store.base.errors import ExitStatus, MemorandaError
@@ -34,6 +34,7 @@ from store.embedding import indexer
 from store.inbox.duplicates import propose_duplicates
 from store.ingest.runner import IngestReport, _IngestRun
 from store.memory import Memory
+from store.projects.locating import locate
 from store.upkeep import catch_up, maintenance
 from tui import cli
 from tui.input.arguments import Verb
@@ -85,6 +86,7 @@ def lived(do: Do, checkout: Path, once: Path) -> Path:
         ours(checkout / ".memoranda" / "memory.db")
         return checkout
     head = repositories.git(checkout, "rev-parse", "HEAD")
+    Memory(in_checkout(locate(None, {}, str(checkout))), "cli").close()
     for words in (
         ("remember", "the team is five", "--tag", "people"),
         ("remember", "deploys on Fridays", "--domain", "work"),
@@ -130,7 +132,7 @@ def tree(*folders: Path) -> dict[str, bytes | None]:
 
 
 def memory_of(project: Path) -> Memory:
-    return Memory.open(str(project / ".memoranda" / "memory.db"))
+    return Memory.open(str(memory_path(project)))
 
 
 # help ---------------------------------------------------------------------------------------------------------------
@@ -209,7 +211,7 @@ def fields_of(shape: str) -> set[str]:
             names |= fields_of(TABLES["examples"]["fields"][word[1:]])
         elif word[0].isupper():
             record = IngestReport if word == "IngestReport" else getattr(models, word)
-            names |= {*getattr(record, "__dataclass_fields__", record.__annotations__)} - {"is_new"}
+            names |= {*getattr(record, "__dataclass_fields__", record.__annotations__)} - {"is_new", "branch_note"}
             names |= {"citation"} if hasattr(record, "citation") else set()
         else:
             names.add(word)
@@ -242,7 +244,7 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape, e
         assert isinstance(data, list) and (bool(data) == (shape != "[]") or words[0] in ("link", "open"))
         assert all(set(record) == fields_of(shape) for record in data)
     else:
-        assert set(data) == fields_of(shape)
+        assert set(data) - {"memory"} == fields_of(shape)
 
 
 @pytest.mark.sampled(3)
@@ -573,7 +575,7 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
         (("restore", "1", "--yes"), "Restored K#1: 2 records changed. K#2 is how it was; undo works."),
     )
     for words, answer in story:
-        started = f"Started a memory: {checkout}/.memoranda/memory.db\n" * (words == story[0][0])
+        started = f"Started a memory: {memory_path(checkout)}\n" * (words == story[0][0])
         assert do(*words) == Said(0, f"{answer}\n", started)
     facts = [(fact["fact"], fact["status"], fact["pinned"]) for fact in do("facts", "--all", "--json").data]
     assert facts == [("the team is five", "superseded", True), ("the team is six", "active", True)]
@@ -629,7 +631,7 @@ def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
     for words, answer in story:
         said = do(*words)
         said = said.out or said.err
-        assert said.removeprefix(f"Started a memory: {checkout}/.memoranda/memory.db\n").startswith(answer), words
+        assert said.removeprefix(f"Started a memory: {memory_path(checkout)}\n").startswith(answer), words
     assert [task["citation"] for task in do("tasks", "--json").data] == ["A#3", "A#1"]
     every = do("tasks", "--all", "--json").data
     assert [task["text"] for task in every] == ["write the docs", "write the schema", "tea"]
@@ -1233,7 +1235,7 @@ def test_asking_where_creates_nothing(do: Do, checkout: Path, tmp_path: Path, mo
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
     before = tree(tmp_path, home)
-    path = checkout / ".memoranda" / "memory.db" if inside else home
+    path = memory_path(checkout) if inside else home
     for words in (("where",), ("where", "--json"), ("--help",), ("facts", "--help"), ("help",), ("--version",)):
         said = do(*words)
         assert (said.status, said.err) == (0, "")
@@ -1247,21 +1249,20 @@ def test_asking_where_creates_nothing(do: Do, checkout: Path, tmp_path: Path, mo
 
 
 def test_git_status_stays_clean(do: Do, checkout: Path):
-    """The memory is born at the checkout's root, from any folder in it, and git never sees it."""
+    """The memory is the checkout's, from any folder in it, and nothing of it lies there."""
     (checkout / "src" / "deep").mkdir(parents=True)
     os.chdir(checkout / "src" / "deep")
     said = do("remember", "the team is five")
-    assert said.err == f"Started a memory: {checkout}/.memoranda/memory.db\n"
-    assert (checkout / ".memoranda" / ".gitignore").read_text() == "*\n"
+    assert said.err == f"Started a memory: {memory_path(checkout)}\n" and not (checkout / ".memoranda").exists()
     assert repositories.git(checkout, "status", "--porcelain", "--untracked-files=all") == ""
     assert do("facts").err == ""
-    assert do("init").out == f"There is a memory already: {checkout}/.memoranda/memory.db\n"
+    assert do("init").out == f"There is a memory already: {memory_path(checkout)}\n"
 
 
 def test_init_starts_one_outside_of_git(do: Do, tmp_path: Path, monkeypatch):
     (tmp_path / "plain").mkdir()
     monkeypatch.chdir(tmp_path / "plain")
-    assert do("init").out == f"Started a memory: {tmp_path}/plain/.memoranda/memory.db\n"
+    assert do("init").out == f"Started a memory: {memory_path(tmp_path / 'plain')}\n"
     assert do("where", "--json").data["exists"] is True
     do("remember", "here")
     assert do("facts", "--json").data[0]["fact"] == "here"
@@ -1467,7 +1468,7 @@ def test_a_folder_with_a_hostile_name(tmp_path: Path):
     for words in (("remember", "x"), ("where",), ("stats",), ("export", "/dev/full/x"), ()):
         done = process(*words, cwd=folder)
         assert b"\x1b" not in done.stdout + done.stderr and "\u202e".encode() not in done.stdout + done.stderr
-    assert "a␛]0;owned␇⟨U+202E⟩b" in process("where", cwd=folder).stdout.decode()
+    assert "in a␛]0;owned␇⟨U+202E⟩b (branch main)." in process("remember", "y", cwd=folder).stdout.decode()
 
 
 def test_bytes_that_are_no_text(lived: Path):
@@ -1620,12 +1621,12 @@ def test_a_newer_memory_is_listed_and_not_changed(do: Do, newer: Path):
 def test_the_installed_command_tells_the_same_story(checkout: Path):
     """The same contract through the console script: what one process writes, the next one finds."""
     command = functools.partial(process, cwd=checkout)
-    assert command("remember", "the team is five").stdout == b"Remembered F#1.\n"
+    assert command("remember", "the team is five").stdout == b"Remembered F#1 in project (branch main).\n"
     assert json.loads(command("--json", "show", "F#1").stdout)["fact"] == "the team is five"
     assert command("timeline").stdout.decode().count("first commit") == 1
     assert command("confirm", "9").returncode == 1
     assert command("confirm").returncode == 2
-    assert command("undo").stdout == b"Undid step 1: remember F#1.\n"
+    assert command("undo").stdout == b"Undid step 1: remember F#1. In project (branch main).\n"
     assert command("facts").stdout.startswith(b"No facts here.")
 
 

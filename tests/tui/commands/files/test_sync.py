@@ -64,7 +64,7 @@ def test_what_both_sides_changed_is_said_to_wait(say: Say, project: Path) -> Non
     say("correct", "1", "The team is six")
     file = project / "MEMORY.md"
     file.write_text(file.read_text().replace("five", "seven"))
-    assert say("sync") == "1 proposal of MEMORY.md waits in the inbox.\n"
+    assert say("sync") == "1 proposal of MEMORY.md waits in the inbox. In shop.\n"
     assert "conflict" in say("today") and "The team is seven [F#1]" in file.read_text()
 
 

@@ -124,6 +124,7 @@ def test_a_purge_reaches_what_was_shared_before_team_new(two: tuple[Checkout, Ch
 
 def test_a_machine_that_the_project_alone_was_copied_to_goes_on(two: tuple[Checkout, Checkout]) -> None:
     ana, bob = two
+    ana.do("init", "--db", ".memoranda/memory.db")
     ana.do("remember", "The safe opens with swordfish", "--domain", "work")
     ana.do("share", "work", "--yes")
     bob.do("team", "sync")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.ours import memory_path
 
 from store.base.location import personal_memory_path
 from tui import cli
@@ -81,9 +82,9 @@ def test_a_move_is_one_step_of_the_project(do: Do) -> None:
     moved = "Moved F#1 to G#1, seen in every project. Undo takes it back. That started"
     assert do("correct", "1", *MOVE).startswith(moved)
     assert "Moved        to [G#1]" in do("show", "F#1")
-    assert do("undo") == "Undid step 2: move F#1 G#1."
+    assert do("undo") == "Undid step 2: move F#1 G#1. In shop."
     assert "F#1" in do("facts") and "G#1" not in do("facts")
-    assert do("redo") == "Redid step 2: move F#1 G#1."
+    assert do("redo") == "Redid step 2: move F#1 G#1. In shop."
     assert "Moved G#1 to F#1, of this project alone." in do("correct", "G#1", *BRING, project="bakery")
     assert "No facts here" in do("facts")
     assert do("undo", project="bakery") == "Undid step 1: move G#1 F#1."
@@ -128,7 +129,7 @@ def test_a_purge_reaches_both_files(do: Do, tmp_path: Path) -> None:
     assert "In your personal memory:" in shown and "In this memory:" in shown
     assert "The records that hold it: F#1, G#1." in do("verify-forgotten", "elderberries", status=1)
     other = do("purge", "G#1", "--dry-run", project="bakery")
-    assert f"memoranda --db {tmp_path}/shop/.memoranda/memory.db purge F#1" in other
+    assert f"memoranda --db {memory_path(tmp_path / 'shop')} purge F#1" in other
     assert do("purge", "1", "--yes").startswith("Erased 2 records with all old versions.")
     assert "No trace of it" in do("verify-forgotten", "elderberries")
     for file in [*tmp_path.rglob("*"), *Path(personal_memory_path()).parent.rglob("*")]:

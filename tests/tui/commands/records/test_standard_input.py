@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.ours import memory_path
 
 from store.base.errors import InvalidInput
 from store.memory import Memory
@@ -31,17 +32,20 @@ def piped(words: list[str], said: bytes) -> str:
 
 
 def texts(project: Path) -> list[str]:
-    with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
+    with Memory.open(str(memory_path(project))) as memory:
         return [fact.fact for fact in memory.facts.get_many(memory.facts.ids(memory.now, sort="newest"))]
 
 
 def test_what_is_piped_in_is_remembered_whole(project: Path) -> None:
     piped(["init"], b"")
-    assert piped(["remember", "-"], 'Él dijo: "nunca\ta las 5" 🚀\n- y otra línea\n'.encode()) == "Remembered F#1.\n"
+    assert (
+        piped(["remember", "-"], 'Él dijo: "nunca\ta las 5" 🚀\n- y otra línea\n'.encode())
+        == "Remembered F#1 in project.\n"
+    )
     assert texts(project) == ['Él dijo: "nunca\ta las 5" 🚀\n- y otra línea']
-    assert piped(["correct", "1", "-"], b"At six\r\n") == "F#2 replaces F#1.\n"
-    assert piped(["task", "add", "-"], b"Renew the certificate\n") == "Added A#1.\n"
-    assert piped(["remember", "-"], b"one\0two \xff three") == "Remembered F#3.\n"
+    assert piped(["correct", "1", "-"], b"At six\r\n") == "F#2 replaces F#1. In project.\n"
+    assert piped(["task", "add", "-"], b"Renew the certificate\n") == "Added A#1 in project.\n"
+    assert piped(["remember", "-"], b"one\0two \xff three") == "Remembered F#3 in project.\n"
     assert texts(project) == ["one�two � three", "At six"]
     assert "Renew the certificate" in piped(["tasks"], b"")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.ours import memory_path
 
 from store.base.errors import Declined, StorageError
 from store.doors import connection
@@ -60,7 +61,7 @@ def test_the_diff_is_seen_before_anything_is_changed(person: Person) -> None:
     assert said.message == "Connected Gemini CLI: this project, for you alone."
     assert any("is not installed here" in line for line in said.lines)
     assert any("trust" in line for line in said.lines) and said.lines[-1].endswith("memoranda connect gemini --off")
-    assert (person.folder / ".memoranda" / "memory.db").exists()  # hooks make none
+    assert memory_path(person.folder).exists()  # hooks make none
     assert person.run("connect gemini").message == "Gemini CLI is connected already: this project, for you alone."
     assert "gemini       not here   connected: this project, for you alone" in person.run("connect").lines
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support import repositories
 from support.commands import Do, runner
+from support.ours import memory_path
 
 from store.config.configuration import user_settings_path
 from store.config.settings import EXPERT, SETTINGS
@@ -29,7 +30,7 @@ def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
 
 
 def project_file(checkout: Path, text: str = "") -> Path:
-    path = checkout / ".memoranda" / "config.toml"
+    path = memory_path(checkout).with_name("config.toml")
     if text:
         path.write_text(text)
         path.chmod(0o600)
