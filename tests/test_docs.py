@@ -134,8 +134,8 @@ def test_its_commands_work(page: str, tmp_path: Path, monkeypatch, capsys: pytes
     """The commands of a page, one after the other, in a new project: each ends well and prints what is shown below it,
     but for times. Output that is not shown is not compared."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    project = tmp_path / "project"
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    project = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(project)], check=True)
     monkeypatch.chdir(project)
     for command, expected in shown((ROOT / page).read_text(encoding="utf-8")):
         if command.startswith(BY_OTHERS):

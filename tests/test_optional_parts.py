@@ -73,7 +73,7 @@ class Core:
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Core:
     core = Core(tmp_path_factory.mktemp("core"))
-    assert core.memoranda("remember", FACT).startswith("Remembered F#1.")
+    assert core.memoranda("remember", FACT).startswith("Remembered F#1 in your personal memory")
     return core
 
 

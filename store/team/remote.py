@@ -319,8 +319,7 @@ class StreamRepository:
         a segment cannot be, the commits before that are kept, and `refused` says why. Raise GitError."""
         self.refused = {}
         try:
-            # what an exchange that was killed had fetched
-            self._unpack_packs()
+            self._unpack_packs()  # what an exchange that was killed had fetched
         except GitError:  # by a power cut in the middle of a write: it is fetched again
             self.point_refs(dict.fromkeys(self.heads(INCOMING_REFS), ""), INCOMING_REFS)
             self._unpack_packs(drop=True)

@@ -170,6 +170,8 @@ def adopt_as_proposals(location: Location, clock: Clock = utc_now) -> AdoptionRe
             for title, chosen in there.rows(_DECISIONS)
         ]
     aside = _move_aside(location)
+    # what is known to be there is never begun anew; this one is
+    location.kind = "new-project" if location.kind == "project" else location.kind
     numbers: set[int] = set()
     left = 0
     with Memory(location, "cli", clock) as memory, memory.database.write(origin, "propose") as write:

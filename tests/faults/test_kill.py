@@ -229,7 +229,8 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
     rows = database.rows(f"SELECT tbl, pk, after {inserts}")
     written = {(table, json.loads(key)[0]): json.loads(after) for table, key, after in rows}
     promised = Counter[str]()
-    for line, text in lines:
+    for said, text in lines:
+        line = re.sub(r" in project(?=\.$)| In project\.$", "", said)
         if found := re.fullmatch(r"Remembered F#(\d+)\.", line):
             promised[f"remember F#{found[1]}"] += 1
             assert same(written["facts", int(found[1])]["fact"], text)

@@ -24,6 +24,7 @@ from support.ours import ours
 from support.soundness import unsound
 from support.traces import traces
 
+from store.base.location import backup_folder
 from store.database.values import Verbatim
 from store.exchange import backups, exporter
 from store.memory import Memory
@@ -171,7 +172,7 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.decisions.decide("Use S3", "buckets")
         with memory.database.write("user", "before its rule was known") as writing:
             writing.execute("UPDATE decisions SET rationale = ?", (Verbatim(f"by {LEAKED}"),))
-        backups.make_backup(memory.database)
+        _back_up(memory, folder / "backups of leaky")
     Memory.open(str(folder / "empty" / ".memoranda" / "memory.db")).close()
     with Memory.open(str(folder / "other.db")) as memory:
         for number in range(IMPORTED):
@@ -181,13 +182,19 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def _back_up(memory: Memory, kept: Path) -> None:
+    """Make a backup, and keep a copy for the memories that are copied."""
+    backups.make_backup(memory.database)
+    shutil.copytree(backup_folder(memory.database.path), kept)
+
+
 def _backed(folder: Path) -> None:
     """A memory beside a backup, after which two facts came."""
     with Memory.open(str(folder / "backed" / ".memoranda" / "memory.db")) as memory:
         memory.facts.remember("the team is five")
         memory.facts.remember(FORGOTTEN)
         memory.facts.remember(f"Ana said: {FORGOTTEN}")
-        backups.make_backup(memory.database)
+        _back_up(memory, folder / "backups of backed")
         memory.facts.remember("later 1")
         memory.facts.remember("later 2")
 
@@ -279,6 +286,8 @@ def cell(began: Path, project: Path, fault: str, operation: Operation, number: i
     file = path_of(project)
     if file.exists():
         ours(file)
+    if (kept := began / f"backups of {operation.of}").exists():
+        shutil.copytree(kept, backup_folder(str(file)))
     before = newest(file) if file.exists() else (0, b"")
     with Around(fault, project):
         done = run(project, operation.words, fault, number)

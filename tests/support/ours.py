@@ -44,7 +44,8 @@ class EmptyMemory:
 
 def in_checkout(place: Location) -> Location:
     """Have a memory that is to begin do so in the project's folder, as in earlier builds; return its place."""
-    if place.kind == "new-project" and place.project and place.place[1] and place.project.isprintable():
+    named = place.kind == "new-project" and bool(place.project and place.place[1])
+    if place.project and named and place.project == place.project.encode("utf-8", "replace").decode():
         place.path = os.path.join(place.project, ".memoranda", "memory.db")
     return place
 

@@ -27,6 +27,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "tag": ("people", "none"),
     "since": ("2026-11-20", "1d", "yesterday", "2030-01-01", "nonsense"),
     "before": ("2026-11-20", "1d", "2001-01-01", "nonsense"),
+    "branch": ("main", "nowhere"),
     "iteration": ("1", "I#1", "999", "nonsense"),
     "related": (*(f"{letter}#1" for letter in CITATION_LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
     "linked": (*(f"{letter}#1" for letter in CITATION_LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),

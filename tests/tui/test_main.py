@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from support import repositories
 from support.commands import COMMAND
+from support.ours import memory_path
 
 ROOT = Path(__file__).parents[2]
 # what costs a command more than it may: the milliseconds of each add up
@@ -130,15 +131,16 @@ def test_a_folder_named_store_is_in_nobodys_way(checkout: Path):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277], ids=oct)
 def test_what_a_command_makes_is_private(tmp_path: Path, umask):
-    """Whatever the shell's umask: the folder 0700, and the memory, its ignore file and an export 0600."""
+    """Whatever the shell's umask: the folder 0700, and the memory and an export 0600."""
     project = tmp_path / "project"
     repositories.commit(project, "first")
     for words in (["remember", "the team is five"], ["export", "out.json"], ["timeline"]):
         subprocess.run([COMMAND, *words], cwd=project, umask=umask, capture_output=True, check=True)
-    made = (project / ".memoranda", *(project / ".memoranda").iterdir(), project / "out.json")
+    folder = memory_path(project).parent
+    made = (folder, *folder.iterdir(), project / "out.json")
     modes = {path.name: oct(stat.S_IMODE(path.lstat().st_mode)) for path in made}
-    assert modes.pop(".memoranda") == "0o700"
-    assert set(modes) == {".gitignore", "memory.db", "memory.db-ballast", "out.json"}
+    assert modes.pop(folder.name) == "0o700"
+    assert set(modes) == {"memory.db", "memory.db-ballast", "out.json"}
     assert set(modes.values()) == {"0o600"}
 
 

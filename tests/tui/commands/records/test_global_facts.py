@@ -87,7 +87,7 @@ def test_a_move_is_one_step_of_the_project(do: Do) -> None:
     assert do("redo") == "Redid step 2: move F#1 G#1. In shop."
     assert "Moved G#1 to F#1, of this project alone." in do("correct", "G#1", *BRING, project="bakery")
     assert "No facts here" in do("facts")
-    assert do("undo", project="bakery") == "Undid step 1: move G#1 F#1."
+    assert do("undo", project="bakery") == "Undid step 1: move G#1 F#1. In bakery."
     assert "G#1" in do("facts")
 
 
