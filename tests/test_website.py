@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.cases import load_cases
 
 from docs import website
 
@@ -32,19 +33,7 @@ def test_every_document_is_in_the_menu() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ('<a href="other.html#here">', ""),
-        ('<a href="#top"><p id="top">', ""),
-        ('<a href="https://example.org/">', ""),
-        ('<img src="data:image/png;base64,x">', ""),
-        ('<a href="folder/">', ""),
-        ('<a href="gone.html">', "leads to gone.html, which is not there"),
-        ('<a href="other.html#gone">', "other.html#gone leads to no heading"),
-        ('<picture><source srcset="gone.svg">', "leads to gone.svg, which is not there"),
-        ('<script src="https://example.org/x.js">', "loads https://example.org/x.js from another site"),
-        ('<link rel="stylesheet" href="//fonts.example.org/css">', "from another site"),
-        ('<img src="http://example.org/x.png">', "from another site"),
-    ],
+    load_cases(__file__)["wrong"],
 )
 def test_what_is_wrong_with_a_page_is_named(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(text)

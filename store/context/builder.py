@@ -330,10 +330,9 @@ class ContextBuilder:
         # the parts that are sent
         seen = {piece.citation: piece.text for piece in window.pieces}
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
-        latest = [
-            replace(turn, text=seen[turn.citation]) for turn in turns[-RECENT_TURNS:] if turn.citation in seen
-        ]
-        uncut = {turn.citation for turn in turns[-RECENT_TURNS:] if seen.get(turn.citation) == turn.text}
+        recent = turns[-RECENT_TURNS:]
+        latest = [replace(turn, text=seen[turn.citation]) for turn in recent if turn.citation in seen]
+        uncut = {turn.citation for turn in recent if seen.get(turn.citation) == turn.text}
         sent = self.sent_log.recent_keys(session, number)
         chosen = choose_facts(
             self._database, self._search, question, self._database.clock(), latest, sent, session, uncut, rank

@@ -46,6 +46,23 @@ def locate(
     return location_of(seen, resolve(seen, registry.read_session(client, session)))
 
 
+def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
+    """Return the memory of a folder or a memory file, and the folder it is used from. Raise NotFound if there is
+    none: opening a memory elsewhere never creates a file."""
+    path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
+    if os.path.isdir(path):
+        location = locate(None, {}, path)
+        folder = path
+    else:
+        location = locate(path, {}, cwd)
+        folder = location.project or cwd
+    if not os.path.lexists(location.path):
+        raise NotFound(
+            f"There is no memory at {path}.", "Name a project's folder or a memory file; open --new starts one."
+        )
+    return location, folder
+
+
 def choose_own_memory(cwd: str) -> Location:
     """Return where the memory of the folder's repository is or begins; outside of one, that of the folder itself. Where
     it was to be asked, or chosen otherwise before, that is the choice from now on."""

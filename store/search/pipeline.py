@@ -421,10 +421,8 @@ class Search:
             if told:
                 order, replies = put_replies_first(self._database, asked.text, order, found)
         if look and not settings.plain:
-            similarity = look.unclipped_similarity
-            verdict = judge_nearness(
-                question, len(words.own), order, self._keywords.stems, similarity, len(words.sequence)
-            )
+            stems, similarity = self._keywords.stems, look.unclipped_similarity
+            verdict = judge_nearness(question, len(words.own), order, stems, similarity, len(words.sequence))
             nothing = verdict.nothing and not (words.literal and found.scores)
             near = [
                 place

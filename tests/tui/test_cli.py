@@ -23,6 +23,7 @@ import apsw
 import pexpect
 import pytest
 from support import embedding_models, repositories, secrets
+from support.cases import load_cases
 from support.commands import COMMAND, Do, Said, runner
 from support.embedding_server import EmbeddingServer, e5
 from support.ours import in_checkout, memory_path, ours
@@ -604,31 +605,7 @@ def test_undo_says_what_is_newer_and_stays(do: Do, checkout: Path):
 
 def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
     """Tasks move, the iteration counts what belongs to it, and every move of a task can be undone."""
-    story = (
-        (("iteration", "start", "feature", "store", "invoices"), "Started I#1: what is recorded from now on belongs"),
-        (("iteration", "start", "fix", "x"), "I#1 is still active. Complete or abandon it first."),
-        (("task", "add", "write", "the", "schema"), "Added A#1."),
-        (("task", "add", "tea"), "Added A#2."),
-        (("task", "add", "docs"), "Added A#3."),
-        (("task", "start", "2", "A#3", "2"), "Started 2 tasks."),
-        (("task", "start", "1", "3"), "A#3 is in progress already."),
-        (("task", "done", "2"), "Done with A#2."),
-        (("task", "done", "2"), "A#2 is done already."),
-        (("undo",), "Undid step 5: task done A#2."),
-        (("redo",), "Redid step 5: task done A#2."),
-        (("task", "reopen", "A#2"), "Reopened A#2."),
-        (("task", "done", "A#2"), "Done with A#2."),
-        (("correct", "A#3", "write the docs"), "Corrected A#3."),
-        (("correct", "A#3", "write the docs"), "A#3 says exactly that."),
-        (("decide", "SQLite", "--chosen", "WAL"), "Recorded D#1."),
-        (("decide", "Redis", "--chosen", "8"), "Recorded D#2."),
-        (("forget", "D#2"), "Forgot D#2."),
-        (("iteration", "complete", "1"), "Completed I#1."),
-        (("iteration", "complete", "1"), "I#1 was completed already."),
-        (("iteration", "start", "spike"), "Started I#2"),
-        (("iteration", "abandon"), "Abandoned I#2."),
-    )
-    for words, answer in story:
+    for words, answer in load_cases(__file__)["cycle"]:
         said = do(*words)
         said = said.out or said.err
         assert said.removeprefix(f"Started a memory: {memory_path(checkout)}\n").startswith(answer), words

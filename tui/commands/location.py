@@ -9,11 +9,11 @@ from shlex import quote
 from typing import Annotated
 
 from store.base.clock import utc_now
-from store.base.errors import Conflict, ExitStatus, InvalidInput, NotFound
+from store.base.errors import Conflict, ExitStatus, InvalidInput
 from store.base.location import Location
 from store.base.models import select_fields
 from store.memory import Memory
-from store.projects.locating import choose_memory, choose_own_memory, locate
+from store.projects.locating import choose_memory, choose_own_memory, locate_memory
 from store.projects.registry import OFF, PERSONAL
 from store.upkeep.adoption import (
     add_recent,
@@ -114,10 +114,8 @@ def open_memory(
     all: with --where: list all memories of this installation
     """
     if bool(place) + new + bool(with_) + personal + off + move + where > 1 or (all and not where):
-        raise UsageError(
-            "open takes one of PLACE, --new, --with, --personal, --off, --move and --where.",
-            "See `memoranda open --help`.",
-        )
+        taken = "open takes one of PLACE, --new, --with, --personal, --off, --move and --where."
+        raise UsageError(taken, "See `memoranda open --help`.")
     if new:
         begun = call.location if call.location.kind in ("option", "environment") else choose_own_memory(call.cwd)
         with Memory(begun, "cli") as memory:
@@ -156,23 +154,6 @@ def open_memory(
     return Outcome(
         f"{location.path}", lambda: _location_json(location), lines=["In a terminal this opens the application."]
     )
-
-
-def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
-    """Return the memory of a folder or a memory file, and the folder it is used from. Raise NotFound if there is
-    none: opening a memory elsewhere never creates a file."""
-    path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
-    if os.path.isdir(path):
-        location = locate(None, {}, path)
-        folder = path
-    else:
-        location = locate(path, {}, cwd)
-        folder = location.project or cwd
-    if not os.path.lexists(location.path):
-        raise NotFound(
-            f"There is no memory at {path}.", "Name a project's folder or a memory file; open --new starts one."
-        )
-    return location, folder
 
 
 def _location_json(location: Location) -> dict[str, object]:

@@ -21,6 +21,7 @@ from store.base.vocabulary import DOMAINS, PERSON_ORIGIN
 from store.config.settings import MODEL_WORD, SETTINGS
 from store.history.checkpoints import MANY_RECORDS
 from store.memory import Memory
+from store.projects.locating import locate_memory
 from store.records.facts import FACT_SORTS
 from store.records.table import LoggedRedaction, take_redactions
 from store.search.pipeline import search_for_person
@@ -33,7 +34,7 @@ from tui.actions.table import ACTIONS, action_for_many
 from tui.commands.agents import SERVE_HINT, UNINSTALL_HINT
 from tui.commands.call import Outcome, parse_id
 from tui.commands.lists import PAST_KINDS, Narrowing, fact_filters, find_listing
-from tui.commands.location import DEMO_HINT, locate_memory
+from tui.commands.location import DEMO_HINT
 from tui.commands.privacy import select_purged
 from tui.desktop.programs import copy_to_clipboard
 from tui.input import verb_table

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import load_cases
 
 from tui.input.arguments import Argument, ParsedArguments, UsageError, help_text, parse_arguments
 from tui.input.verb_table import FORMER_WORDS, MODULES, find_verb, list_verbs
@@ -202,23 +203,7 @@ def test_a_former_word_is_no_command_and_names_one():
 
 @pytest.mark.parametrize(
     "typed, verb, rest",
-    [
-        ("/memory add team of 5", "remember", ["team", "of", "5"]),
-        ("memory list --all", "list", ["facts", "--all"]),
-        ("/Remember x", "remember", ["x"]),
-        ("remember memory list", "remember", ["memory", "list"]),
-        ("/memory forget 3", "forget", ["3"]),
-        ("/memory export", "export", []),
-        ("timeline", "timeline", []),
-        ("accept 8 P#9 --supersedes 12", "confirm", ["P#8", "P#9", "--supersedes", "12"]),
-        ("accept --origin 8 --yes", "confirm", ["--origin", "8", "--yes"]),
-        ("/memory edit 8 12 apples", "correct", ["P#8", "12", "apples"]),
-        ("reject 8", "forget", ["P#8"]),
-        ("move 12", "correct", ["--scope", "global", "12"]),
-        ("move G#5 --to=project", "correct", ["--scope", "global", "G#5", "--scope=project"]),
-        ("verify 12 --run", "bind", ["--check", "12", "--run"]),
-        ("event gate_passed", "iteration", ["event", "gate_passed"]),
-    ],
+    load_cases(__file__)["typed"],
 )
 def test_a_typed_line_finds_its_verb(typed, verb, rest):
     """The `:` bar takes verbs and slash commands alike, with or without the slash."""

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.cases import load_cases
 from support.model_server import ModelServer
 from support.ollama_server import MODEL, OllamaServer
 
@@ -57,20 +58,7 @@ SECRET = "hunter2"
 
 @pytest.mark.parametrize(
     "written",
-    [
-        "http://me:hunter2@127.0.0.1:9",
-        "me:hunter2@127.0.0.1:9",
-        "https://me:hunter2@127.0.0.1:9/ollama",
-        "http://hunter2@127.0.0.1:9",
-        "http://me:hunter2@x@127.0.0.1:9",
-        "http://me:hunter2/x@127.0.0.1:9",
-        "http://me:x/hunter2@127.0.0.1:9",
-        "http://me:x?hunter2@127.0.0.1:9",
-        "http://me:hunter2@[::1]:9",
-        "http://me:hunter2@",
-        "ftp://me:hunter2@127.0.0.1:9",
-        "http://me:hunter2@127.0.0.1:99999",
-    ],
+    load_cases(__file__)["addresses"],
 )
 def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", written)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support import repositories
+from support.cases import load_cases
 from support.commands import Do, runner
 from support.ours import memory_path
 
@@ -111,22 +112,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
 
 @pytest.mark.parametrize(
     ("words", "status", "said"),
-    [
-        (("themes",), 2, "There is no setting “themes”. Did you mean theme?"),
-        (("keys.record.forgte", "F"), 2, "There is no key “record.forgte”. Did you mean record.forget?"),
-        (("keys.zzzz",), 2, "There is no key “zzzz”. There are record.confirm, "),
-        (("keys.list.open", "o"), 2, "list.open cannot have other keys: every list needs it as it is."),
-        (("badges", "emoji"), 2, "badges takes unicode or ascii."),
-        (("theme", "x", "--unset"), 2, "given a value or removed, not both"),
-        (("theme", "--project"), 2, "there is nothing to write"),
-        (("--unset",), 2, "Which setting?"),
-        (("--project",), 2, "Which setting?"),
-        (("theme", "--all"), 2, "--all lists the settings, and changes none."),
-        (("theme", "--unset"), 1, "theme is not set in "),
-        (("theme", "x", "--project"), 1, "memoranda open --new"),
-        (("editor", "vi", "--project"), 2, "only your own file"),
-        (("theme", "x", "--project", "--db", "elsewhere.db"), 2, "This memory is no project's"),
-    ],
+    load_cases(__file__)["refused"],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(do: Do, checkout: Path, words, status: int, said: str) -> None:
     done = do("config", *words)
