@@ -32,7 +32,7 @@ from store.config.settings import (
     format_suggestion,
     setting_labels,
 )
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 
 # The project files that a person has allowed to set what has effects outside of the project.
 #

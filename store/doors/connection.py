@@ -70,7 +70,7 @@ from store.doors.git_hooks import (
     uninstall_git_hooks,
     write_whole_file,
 )
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 from store.git.process import GitError, read_chunks, run_git
 from store.git.repository import split_lines
 from store.projects.registry import list_marks

@@ -19,7 +19,7 @@ from store.base.citations import SHORT_SHA_LENGTH, cite
 from store.base.runtime import open_at_once
 from store.base.state_files import delete_state, read_state, replace_whole_file, state_name_of, write_state
 from store.config.configuration import may_capture
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 from store.git.process import GitError, run_git
 from store.git.repository import Repository, find_commits_made_here
 from store.memory import Memory

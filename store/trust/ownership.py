@@ -20,7 +20,7 @@ from store.base.state_files import (
 )
 from store.database.change_capture import read_newest_step
 from store.database.connection import guard_connection, open_for_reading
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 
 # in `meta`
 IDENTITY_KEY = "identity"

@@ -46,7 +46,7 @@ from store.database.connection import (
 from store.database.database import Database
 from store.database.files import reserve_path
 from store.exchange.backups import copy_memory, move_backup, tidy_backups
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 from store.inbox.proposals import ProposalQuestion
 from store.memory import Memory
 from store.projects import registry

@@ -17,7 +17,7 @@ from store.base.vocabulary import DOORS
 from store.config.configuration import load_config
 from store.conversations import hook_spool
 from store.database import schema as sql_functions
-from store.git import is_tracked_by_git
+from store.git.checkout import is_tracked_by_git
 from store.memory import Memory
 from store.projects.locating import locate
 from store.upkeep import adoption
