@@ -17,7 +17,7 @@ from store.conversion import convert_memory
 from store.database.database import Database
 from store.git.checkout import CheckoutPlace
 from store.personal.memory import GlobalFacts, personal_location, require_personal_memory
-from store.projects.locating import locate, note_project
+from store.projects.locating import keep_strays, locate, note_project
 from store.records.facts import Facts
 from store.records.mutes import Mutes
 from store.records.tags import Tagging
@@ -69,6 +69,7 @@ class Memory:
             ours = Trust(location.path, require_trust(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours, convert=convert_memory)
             note_project(location)
+            self.database.warnings += keep_strays(location) if location.strays else []
         if location.git:
             self.database.here = CheckoutPlace(location.git, location.place[0], location.worktree, location.folder)
         self._config: Config | None = None

@@ -22,7 +22,8 @@ class Location:
     there is no memory, and opening it raises the `problem`. With `look` it is read-only, whoever owns it: nothing is
     written, and no setting beside it counts. `project_id` is the id under which this installation knows the project,
     `place` its (common git directory, root, folder below that). `branch`, `worktree` and `folder` say where in the
-    project it was asked for, `git` is the git directory of that checkout.
+    project it was asked for, `git` is the git directory of that checkout; `strays` are memories that earlier builds
+    began in its linked worktrees.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Location:
     worktree: str = field(init=False, default="")
     folder: str = field(init=False, default="")
     git: str = field(init=False, default="")
+    strays: list[str] = field(init=False, default_factory=list)
 
     @property
     def display_name(self) -> str:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from hashlib import sha256
 from shlex import quote
+from shutil import copyfileobj
 
 from store.base.errors import NoMemoryHere, NotFound
-from store.base.location import DATABASE_FILE, MEMORANDA_FOLDER, Location, backup_folder, data_folder
+from store.base.location import (
+    DATABASE_FILE,
+    MEMORANDA_FOLDER,
+    Location,
+    backup_folder,
+    data_folder,
+)
+from store.base.state_files import replace_whole_file
 from store.git.checkout import read_remotes
 from store.git.process import capture_git_output
 from store.projects import registry
@@ -27,6 +36,7 @@ from store.projects.resolver import (
     new_answer,
     project_name,
     resolve,
+    stray_files,
 )
 
 KINDS = {USE: "project", NEW: "new-project", PERSONAL: "personal"}
@@ -145,6 +155,7 @@ def location_of(seen: Seen, answer: Answer) -> Location:
     found = Location(answer.path, KINDS[answer.outcome], answer.why, root)
     found.project_id, found.place, found.notes = answer.project, answer.place, list(answer.notes)
     found.branch, found.worktree, found.folder = answer.branch, answer.worktree, answer.folder
+    found.strays = stray_files(seen)
     if seen.checkout is not None and seen.checkout.common == answer.place.common:
         found.git = seen.checkout.git
     return found
@@ -171,6 +182,14 @@ def _next_step(answer: Answer) -> str:
         )
         options.append(f"memoranda open {words.get(choice) or f'--with {quote(folder)}'} ({what})")
     return f"Choose once: {', '.join(options)}."
+
+
+def keep_strays(location: Location) -> list[str]:
+    """Copy the memories that lie in worktrees, and would go with them, beside the project's backups; return what to say
+    of those that were copied now."""
+    copied = [path for path in location.strays if _copy_stray(path, backup_folder(location.path))]
+    says = "{} is a memory of its own, and is not used any more. To bring it home: memoranda import {}"
+    return [says.format(path, quote(path)) for path in copied]
 
 
 def note_project(location: Location) -> None:
@@ -204,6 +223,23 @@ def note_project(location: Location) -> None:
         for folder, choice in registry.read_choices(mark).folders.items() if mark else ():
             registry.save_choice(known.id, folder, choice)
         registry.write_mark(place.common, known.id)
+
+
+def _copy_stray(path: str, folder: str) -> bool:
+    """Copy a memory that lies in a worktree, with its log; return False if that was done, or the disk refuses it."""
+    name = f"worktree-{sha256(os.fsencode(path)).hexdigest()[:8]}.db"
+    # the log first: the file without it is a copy that is not done yet
+    if os.path.lexists(os.path.join(folder, name)):
+        return False
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        for ending in ("-wal", "") if os.path.exists(f"{path}-wal") else ("",):
+            copy = os.path.join(folder, f"{name}{ending}")
+            with open(f"{path}{ending}", "rb") as source, replace_whole_file(copy) as target:
+                copyfileobj(source, target)
+    except OSError:
+        return False
+    return True
 
 
 def _first_commits(common: str) -> tuple[str, ...]:

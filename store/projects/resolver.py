@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import NamedTuple
 
 from store.base.location import (
@@ -30,7 +31,6 @@ from store.git.checkout import (
 )
 from store.projects import registry
 from store.projects.memory_folders import (
-    EMPTY,
     MARKED,
     MEMORY,
     ONLY_BACKUPS,
@@ -237,9 +237,7 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
     """Return the memory of the nearest memory folder; one that cannot be used ends the search."""
     checkout = seen.checkout
     known = _project_of(seen, checkout) if checkout is not None else None
-    notes = [
-        f"a memory from before lies in this worktree: {one.folder}" for one in seen.strays if one.state != EMPTY
-    ]
+    notes = _stray_notes(seen)
     for one in seen.folders:
         path = os.path.join(one.folder, MEMORANDA_FOLDER, DATABASE_FILE)
         if one.problem:
@@ -266,6 +264,18 @@ def _by_memory_folder(seen: Seen) -> Answer | None:
             id = project.id if project is not None and (project is known or project.path == path) else ""
             return Answer(USE, f"the memory in {one.folder}", path, id, place, notes=notes)
     return None
+
+
+def _stray_notes(seen: Seen) -> list[str]:
+    """Return what is to be known of memories that earlier builds began in linked worktrees, and how each comes home."""
+    says = "a memory from before lies in a worktree; this brings it home: memoranda import {}"
+    return [says.format(quote(path)) for path in stray_files(seen)]
+
+
+def stray_files(seen: Seen) -> list[str]:
+    """Return the memory files of earlier builds in linked worktrees that are seen from a folder."""
+    found = (one.folder for one in seen.strays if one.state == MEMORY)
+    return [os.path.join(folder, MEMORANDA_FOLDER, DATABASE_FILE) for folder in found]
 
 
 def _by_folder_mark(one: MemoryFolder, place: Place) -> Answer:
@@ -300,7 +310,7 @@ def _by_repository(seen: Seen, checkout: Checkout) -> Answer:
     if checkout.kind == "separate" and (answer := _by_pair(seen, checkout, known)) is not None:
         return answer
     place = Place(checkout.common, checkout.root if checkout.kind == "separate" else checkout.main)
-    notes = [f"a memory from before lies in the worktree {one.folder}" for one in seen.strays]
+    notes = _stray_notes(seen)
     if known is not None:
         return _by_known(seen, checkout, known, place, notes)
     return _by_outer(seen, checkout) or _by_likeness(seen, checkout, place, notes)

@@ -11,7 +11,8 @@ from support import ours
 from support.cases import load_cases
 
 from store.base.errors import NoMemoryHere
-from store.base.location import Location
+from store.base.location import Location, backup_folder
+from store.exchange.importer import merge_memory
 from store.memory import Memory
 from store.projects.locating import choose_memory, choose_own_memory, locate
 from store.projects.registry import bind_session
@@ -73,3 +74,18 @@ def test_a_write_goes_to_the_memory_of_the_project_and_to_no_other(
     assert find_written(place) == case["answer"]
     made = set(tmp_path.rglob("memory.db")) - before
     assert len(made) == (case["answer"] in ("new", "personal")), "nothing is begun beside it"
+
+
+def test_a_memory_that_goes_with_a_worktree_is_kept_and_comes_home(tmp_path: Path) -> None:
+    build("repo shop; git -C shop worktree add -q ../feat -b feat", tmp_path, False)
+    with Memory(locate("feat/.memoranda/memory.db", {}, str(tmp_path)), "mcp") as old:
+        old.decisions.decide("Queue", "NATS", actor="mcp:codex")
+    with Memory(locate(None, {}, str(tmp_path / "shop")), "cli") as memory:
+        build("git -C shop worktree remove --force ../feat", tmp_path, False)
+        assert "memoranda import " in memory.database.warnings[0] and not (tmp_path / "feat").exists()
+        (kept,) = Path(backup_folder(memory.database.path)).glob("worktree-*.db")
+        assert merge_memory(memory.database, str(kept)).counts["decisions"]
+        found = memory.decisions.get(1)
+        assert (found.title, found.origin, found.confirmed_at) == ("Queue", "mcp:codex", None)
+    with Memory(locate(None, {}, str(tmp_path / "shop")), "cli") as memory:
+        assert memory.database.warnings == []

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.cases import load_cases
 from support.tables import each
 from support.traces import traces
 
@@ -44,29 +45,14 @@ def run(memory: Memory, plan: PurgePlan, *citations: str):
 
 @each(
     "before, after",
-    [
-        ("one\nThe hint is the blue zebrafish.\ntwo\n", "one\ntwo\n"),
-        ("one\r\n- The hint is the blue zebrafish\r\ntwo", "one\r\ntwo"),
-        ("  1. [ ] the hint is the blue zebrafish!\n", ""),
-        ("- Ana said: the hint is the blue zebrafish. She left.\n", "- She left.\n"),
-        ("> Good. The hint is the blue zebrafish, as I said? Bye.  \n", "> Good. Bye.  \n"),
-        ("She came. So the hint is the blue zebrafish\r\nnext\r\n", "She came.\r\nnext\r\n"),
-        ("She came.\nThe hint is\nthe blue zebrafish. She left.\n", "She came.\nShe left.\n"),
-        ("bought tea\nthe hint is the blue zebrafish\nmet José", "bought tea\nmet José"),
-        ("| day | said |\n| 3. May | the hint is the blue zebrafish |\n| 4. May | no |\n", None),
-        ("# About it. The hint is the blue zebrafish\n\nrest\n", "\nrest\n"),
-        ("```\nx = 1. # the hint is the blue zebrafish\ny = 2\n```\n", "```\ny = 2\n```\n"),
-        ("彼は言った。the hint is the blue zebrafish。次。", "彼は言った。次。"),
-        ("THE HINT  is the blue\n\tzebrafish and again the hint is the blue zebrafish. End.", "End."),
-        ("the hint is the blue zebrafishes\n", "the hint is the blue zebrafishes\n"),
-    ],
+    load_cases(__file__)["cut"],
 )
-def test_the_sentence_goes_or_the_line(before: str, after: str | None):
+def test_the_sentence_goes_or_the_line(before: str, after: str):
     """A line that says no more goes whole; of a table, a heading, a block of code the line; else the sentence."""
     text = before
     for start, end in reversed(find_cut_spans(before, PurgedTexts([TEXT]))):
         text = text[:start] + text[end:]
-    assert text == ("| day | said |\n| 4. May | no |\n" if after is None else after)
+    assert text == after
 
 
 def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, document: Path, tmp_path: Path):
