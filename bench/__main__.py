@@ -45,7 +45,7 @@ NAMES = (
         "sync",
         "verify",
     ),
-    *("team", "replica", "mutations", "long_history"),
+    *("team", "replica", "mutations", "long_history", "projects"),
 )
 
 
