@@ -54,6 +54,7 @@ from store.history.history import BELIEVE_VERB
 from store.learning.rules import is_settled_statement
 from store.memory import Memory
 from store.personal.memory import find_personal_memory
+from store.projects.locating import locate
 from store.records.commits import read_moment
 from store.records.facts import AGE_STATES, age_state_sql
 from store.records.table import require_one_of
@@ -815,6 +816,9 @@ class McpSession:
             answer = run(memory, who)
             step = memory.database.last_step if memory.database.last_step != before else None
             if step is not None:
+                if memory.database.here is not None:
+                    # another may be checked out since the server was started
+                    self._location.branch = memory.database.here.branch
                 answer = answer._replace(
                     data={**answer.data, "memory": self._location.as_dict()},
                     text=f"{answer.text} In {make_harmless(self._location.where)}.",
@@ -846,6 +850,9 @@ class McpSession:
     def _open_memory(self, writes: bool) -> Memory:
         """Return the memory, opened anew when the person's settings or the file itself are others than they were. One
         that is not there yet is made by a call that writes."""
+        if self._location.problem is not None:
+            # the person may have chosen since
+            self._location = locate(None, os.environ, os.getcwd())
         state = (
             read_file_stamp(user_settings_path()),
             read_file_stamp(project_settings_path(self._location) or ""),

@@ -41,8 +41,7 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Do:
 
     def do(*words: str | os.PathLike[str]) -> Said:
         capsys.readouterr()
-        status = cli.run_command([os.fspath(word) for word in words])
-        out, err = capsys.readouterr()
-        return Said(status, IN_PROJECT.sub("", out), err)
+        said = Said(cli.run_command([os.fspath(word) for word in words]), *capsys.readouterr())
+        return said._replace(out=IN_PROJECT.sub("", said.out))
 
     return do

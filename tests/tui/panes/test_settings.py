@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.cases import load_cases
 from support.model_server import ModelServer
 from support.ollama_server import OllamaServer, Serve
 from support.pane_screen import PaneScreen
@@ -49,20 +50,7 @@ FOLLOW, CORRECT, FORGET = "preview.follow", "record.correct", "record.forget"
 
 @pytest.mark.parametrize(
     ("chosen", "listed", "left_out"),
-    [
-        ({}, ["theme", "enabled", "team.sign"], ["search.lambda", "search.setting"]),
-        ({}, ["agent.seconds"], []),  # it is changed
-        ({"shows": "expert"}, ["search.lambda", "agent.seconds"], ["theme"]),
-        ({"words": "half score"}, ["search.halfLifeDays"], ["badges"]),
-        ({"words": "retention"}, ["retention_days", "turns.retention_days"], ["theme"]),
-        ({"words": "colour"}, ["theme"], ["badges"]),
-        ({"words": "vim"}, ["editor"], ["theme"]),
-        ({"words": "pause"}, ["enabled"], ["theme"]),
-        ({"words": "daily backup"}, ["backup.daily"], ["theme"]),
-        ({"words": "days"}, ["ageing", "retention_days"], ["theme"]),
-        ({"words": "stale"}, ["ageing"], ["theme", "retention_days"]),
-        ({"words": "no such words"}, [], ["theme", "ageing"]),
-    ],
+    load_cases(__file__)["listed"],
 )
 def test_which_are_listed(screen: PaneScreen, chosen: dict[str, str], listed: list[str], left_out: list[str]) -> None:
     Path(user_settings_path()).parent.mkdir(parents=True, exist_ok=True)

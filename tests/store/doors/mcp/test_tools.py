@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Clock
 from support.cases import load_cases
+from support.repositories import create
 
 from store.base import state_files, vocabulary
 from store.config.configuration import user_settings_path, write_setting
@@ -18,7 +20,7 @@ from store.doors.mcp_tools import TOOL_FUNCTIONS, McpSession
 from store.doors.trust import pause_doors
 from store.history.restore_plan import Plans
 from store.memory import Memory
-from store.projects.locating import locate
+from store.projects.locating import choose_memory, locate
 from store.records import decisions as decision_mentions
 from store.records.commits import mark_reachable
 from store.upkeep.background_embedding import embed_waiting
@@ -614,3 +616,16 @@ def test_an_internal_error_is_logged_and_answered(memory: Memory, call: Call, mo
     assert record.getMessage() == "memory_search failed"
     assert "of a library" in str(record.exc_info and record.exc_info[1])
     assert [one.problem for one in agent_log.list_agent_calls(memory.database)] == ["defect"]
+
+
+def test_a_choice_counts_without_another_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path / "shop", tmp_path / "shop" / "vendor"):
+        create(folder)
+    Memory(locate(None, {}, str(tmp_path / "shop")), "cli").close()
+    monkeypatch.chdir(tmp_path / "shop" / "vendor")
+    session = McpSession(locate(None, {}, "."))
+    call = partial(session.call_tool, "memory_log_decision", {"title": "Queue", "chosen": "NATS"}, None, "codex")
+    assert call().failed and "Choose once" in call().text
+    choose_memory(".", "..")
+    assert call().data["memory"]["name"] == "shop"
+    session.close()
