@@ -31,10 +31,7 @@ def test_every_document_is_in_the_menu() -> None:
     assert sorted(menu) == sorted(str(path.relative_to(ROOT)) for path in pages)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    load_cases(__file__)["wrong"],
-)
+@pytest.mark.parametrize(("text", "said"), load_cases(__file__)["wrong"])
 def test_what_is_wrong_with_a_page_is_named(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(text)
     (tmp_path / "other.html").write_text('<h2 id="here">Here</h2>')

@@ -43,10 +43,7 @@ def run(memory: Memory, plan: PurgePlan, *citations: str):
 # what is cut --------------------------------------------------------------------------------------------------------
 
 
-@each(
-    "before, after",
-    load_cases(__file__)["cut"],
-)
+@each("before, after", load_cases(__file__)["cut"])
 def test_the_sentence_goes_or_the_line(before: str, after: str):
     """A line that says no more goes whole; of a table, a heading, a block of code the line; else the sentence."""
     text = before

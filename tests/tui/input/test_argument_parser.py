@@ -201,10 +201,7 @@ def test_a_former_word_is_no_command_and_names_one():
     assert {words.split()[0] for words in FORMER_WORDS.values()} <= set(MODULES)
 
 
-@pytest.mark.parametrize(
-    "typed, verb, rest",
-    load_cases(__file__)["typed"],
-)
+@pytest.mark.parametrize("typed, verb, rest", load_cases(__file__)["typed"])
 def test_a_typed_line_finds_its_verb(typed, verb, rest):
     """The `:` bar takes verbs and slash commands alike, with or without the slash."""
     found = find_verb(typed.split())

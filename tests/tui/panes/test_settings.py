@@ -48,10 +48,7 @@ def written() -> dict[str, Any]:
 FOLLOW, CORRECT, FORGET = "preview.follow", "record.correct", "record.forget"
 
 
-@pytest.mark.parametrize(
-    ("chosen", "listed", "left_out"),
-    load_cases(__file__)["listed"],
-)
+@pytest.mark.parametrize(("chosen", "listed", "left_out"), load_cases(__file__)["listed"])
 def test_which_are_listed(screen: PaneScreen, chosen: dict[str, str], listed: list[str], left_out: list[str]) -> None:
     Path(user_settings_path()).parent.mkdir(parents=True, exist_ok=True)
     Path(user_settings_path()).write_text("[agent]\nseconds = 7\n")

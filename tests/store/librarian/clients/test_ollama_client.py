@@ -56,10 +56,7 @@ def never() -> bool:
 SECRET = "hunter2"
 
 
-@pytest.mark.parametrize(
-    "written",
-    load_cases(__file__)["addresses"],
-)
+@pytest.mark.parametrize("written", load_cases(__file__)["addresses"])
 def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()

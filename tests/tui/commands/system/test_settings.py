@@ -110,10 +110,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
     assert Path(user_settings_path()).read_text().strip() == ""
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
-    load_cases(__file__)["refused"],
-)
+@pytest.mark.parametrize(("words", "status", "said"), load_cases(__file__)["refused"])
 def test_what_cannot_be_is_refused_in_a_sentence(do: Do, checkout: Path, words, status: int, said: str) -> None:
     done = do("config", *words)
     assert (done.status, done.out) == (status, "") and said in done.err and done.err.count("\n") == 1
