@@ -79,7 +79,7 @@ def run(folder: Path, words: Sequence[str]) -> tuple[float, str]:
 def count_commits(folder: Path) -> int:
     """Return how many commits the memory has, asked of the file itself."""
     sql = "import apsw, sys; print(apsw.Connection(sys.argv[1]).execute('SELECT count(*) FROM commits').get)"
-    path = str(folder / "project" / ".memoranda" / "memory.db")
+    path = str(next(folder.rglob("memory.db")))
     return int(subprocess.run([sys.executable, "-c", sql, path], check=True, capture_output=True).stdout)
 
 
