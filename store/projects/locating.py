@@ -60,12 +60,9 @@ def locate_memory(text: str, cwd: str) -> tuple[Location, str]:
     """Return the memory of a folder or a memory file, and the folder it is used from. Raise NotFound if there is
     none: opening a memory elsewhere never creates a file."""
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
-    if os.path.isdir(path):
-        location = locate(None, {}, path)
-        folder = path
-    else:
-        location = locate(path, {}, cwd)
-        folder = location.project or cwd
+    is_folder = os.path.isdir(path)
+    location = locate(None, {}, path) if is_folder else locate(path, {}, cwd)
+    folder = path if is_folder else location.project or cwd
     if not os.path.lexists(location.path):
         raise NotFound(
             f"There is no memory at {path}.", "Name a project's folder or a memory file; open --new starts one."
@@ -175,11 +172,8 @@ def _next_step(answer: Answer) -> str:
     options = []
     for what, choice in answer.options:
         project = registry.read_project(choice)
-        folder = (
-            answer.place.root
-            if project is None
-            else next((one.root for one in project.places if one.root), choice)
-        )
+        roots = [answer.place.root] if project is None else [one.root for one in project.places if one.root]
+        folder = next(iter(roots), choice)
         options.append(f"memoranda open {words.get(choice) or f'--with {quote(folder)}'} ({what})")
     return f"Choose once: {', '.join(options)}."
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -21,9 +22,9 @@ class Agent(ForeignTool):
     def read_memories(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         return iter(())
 
+    @abstractmethod
     def _read_turns(self, path: str, troubles: Troubles) -> Iterator[FoundTurn]:
         """Yield the turns of one conversation."""
-        raise NotImplementedError
 
 
 # Claude Code: its own memory, a fact a file, and its transcripts, both below `~/.claude/projects/<folder>/`.
@@ -389,7 +390,7 @@ def _gemini_project(path: str) -> str:
 # sessions with a parent are those of sub-agents, and left out.
 
 
-class OpenCode(TableTool, Agent):
+class OpenCode(TableTool):
     """A database of all conversations."""
 
     name = "opencode"
@@ -403,6 +404,9 @@ class OpenCode(TableTool, Agent):
     def conversation_folders(self, path: str) -> Iterator[str]:
         # no message is read
         return source.read_database(path, [], lambda _, database: iter(_opencode_folders(database).values()))
+
+    def read_memories(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
+        return iter(())
 
     def read_rows(self, path: str, tables: Tables) -> Iterator[FoundTurn]:
         folders = _opencode_folders(tables)

@@ -43,7 +43,6 @@ from store.documents.files import Unreadable, decode_text
 from store.purge.file_eraser import guard_path
 from store.tools import source
 from store.tools.agent_readers import claude_projects_folder
-from store.tools.memory_readers import ForeignTool
 from store.tools.source import CannotUse, Machine, Troubles
 from store.tools.source_import import SOURCES_BY_NAME, get_source
 
@@ -124,7 +123,8 @@ def _files_in(tool: str, places: Sequence[str], troubles: Troubles) -> Iterator[
     be reached through a link, nothing below it is: the path is that of the place behind it."""
     for place in places:
         if os.path.isdir(place):
-            yield from SOURCES_BY_NAME.get(tool, ForeignTool()).files(os.path.realpath(place), troubles)
+            kept, folder = SOURCES_BY_NAME.get(tool), os.path.realpath(place)
+            yield from kept.files(folder, troubles) if kept else source.find_files(folder, ".md", troubles)
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 

@@ -3,6 +3,7 @@ do, or as notes, as basic-memory, Obsidian, OKF and OpenClaw do."""
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 
 from store.tools import source
@@ -26,7 +27,7 @@ from store.tools.source import (
 )
 
 
-class ForeignTool:
+class ForeignTool(ABC):
     """A tool whose memory can be read. Reading writes nothing, beside the source neither; damaged parts are appended to
     the troubles while the rest is still read."""
 
@@ -45,9 +46,9 @@ class ForeignTool:
         """Yield a file of Markdown, or those of a folder."""
         return find_files(path, ".md", troubles)
 
+    @abstractmethod
     def read(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what lies in a file or a folder, one at a time."""
-        raise NotImplementedError
 
     def read_memories(self, path: str, troubles: Troubles) -> Iterator[FoundItem]:
         """Yield what is read but the turns."""
@@ -130,9 +131,9 @@ class TableTool(ForeignTool):
         fits = isinstance(value, dict) and (not self.needs or isinstance(value.get(self.needs), list))
         return ExportedTables(value, self.exports) if fits and isinstance(value, dict) else None
 
+    @abstractmethod
     def read_rows(self, path: str, tables: Tables) -> Iterator[FoundItem]:
         """Yield the items of the tables."""
-        raise NotImplementedError
 
 
 class MarkdownTool(ForeignTool):
@@ -143,9 +144,9 @@ class MarkdownTool(ForeignTool):
             if (text := source.read_text_file(file, troubles)) is not None:
                 yield from self.read_text(file, text)
 
+    @abstractmethod
     def read_text(self, path: str, text: str) -> Iterator[FoundItem]:
         """Yield what a file with this text holds."""
-        raise NotImplementedError
 
 
 def _row_number(row: Row, place: int) -> int:
