@@ -12,10 +12,14 @@ from support.cases import load_cases
 
 from store.base.errors import NoMemoryHere
 from store.base.location import Location, backup_folder
+from store.doors.git_hooks import record_head_commit
+from store.doors.pack import build_start_pack
 from store.exchange.importer import merge_memory
+from store.git.repository import Repository
 from store.memory import Memory
 from store.projects.locating import choose_memory, choose_own_memory, locate
 from store.projects.registry import bind_session
+from store.upkeep.maintenance import read_new_commits
 
 CASES = load_cases(__file__)
 CLIENT = "claude-code"
@@ -89,3 +93,19 @@ def test_a_memory_that_goes_with_a_worktree_is_kept_and_comes_home(tmp_path: Pat
         assert (found.title, found.origin, found.confirmed_at) == ("Queue", "mcp:codex", None)
     with Memory(locate(None, {}, str(tmp_path / "shop")), "cli") as memory:
         assert memory.database.warnings == []
+
+
+def test_a_branch_is_named_elsewhere_and_when_it_was_removed_unmerged(tmp_path: Path) -> None:
+    build("repo shop; git -C shop worktree add -q ../feat -b feat", tmp_path, False)
+    with Memory(locate(None, {}, str(tmp_path / "feat")), "cli") as memory:
+        memory.decisions.decide("Queue", "NATS")
+        build("commit feat", tmp_path, False)
+        assert record_head_commit(memory, str(tmp_path / "feat"), "hook:git")
+        assert (memory.decisions.get(1).branch, memory.decisions.get(1).branch_note) == ("feat", "")
+    with Memory(locate(None, {}, str(tmp_path / "shop")), "cli") as memory:
+        assert memory.decisions.get(1).branch_note == "on feat"
+        assert ", on feat: Queue" in build_start_pack(memory, "codex").text
+        assert {hit.citation[:2] for hit in memory.search("branch:feat", meaning=False).hits} == {"D#", "C#"}
+        build("git -C shop worktree remove --force ../feat; git -C shop branch -q -D feat", tmp_path, False)
+        read_new_commits(memory, Repository(str(tmp_path / "shop")))
+        assert memory.decisions.get(1).branch_note == "on feat, removed unmerged"
