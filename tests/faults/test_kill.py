@@ -89,7 +89,8 @@ class Acknowledged:
 
     def heard(self, output: bytes, errors: bytes, text: str, accepted: tuple[bytes, ...] = ()) -> int:
         """Take down what a dead writer had said; how many whole lines. The last one may have been cut by the kill."""
-        whole = output.decode().split("\n")[:-1]
+        # commands say in which memory, too
+        whole = re.sub(r" in project(?=\.\n)| In project\.(?=\n)", "", output.decode()).split("\n")[:-1]
         with self.lock:
             self.lines += [(line, text) for line in whole if line != "ready"]
             if errors.strip() and not any(piece in errors for piece in accepted):
@@ -229,8 +230,7 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
     rows = database.rows(f"SELECT tbl, pk, after {inserts}")
     written = {(table, json.loads(key)[0]): json.loads(after) for table, key, after in rows}
     promised = Counter[str]()
-    for said, text in lines:
-        line = re.sub(r" in project(?=\.$)| In project\.$", "", said)
+    for line, text in lines:
         if found := re.fullmatch(r"Remembered F#(\d+)\.", line):
             promised[f"remember F#{found[1]}"] += 1
             assert same(written["facts", int(found[1])]["fact"], text)
