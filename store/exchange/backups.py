@@ -110,11 +110,11 @@ def is_backup_due(database: Database) -> bool:
 def tidy_backups(database: Database) -> None:
     """Remove the unfinished backups that a killed process left, and move those that lie in a checkout out of it."""
     folder = backup_folder(database.path)
-    if os.path.islink(folder):
-        return
-    tidy_scratch_folders(folder)
     before = os.path.join(os.path.dirname(os.path.abspath(database.path)), BACKUPS_FOLDER)
-    if before != folder and os.path.isdir(before) and not os.path.islink(before):
+    for one in dict.fromkeys((folder, before)):
+        if not os.path.islink(one):
+            tidy_scratch_folders(one)
+    if before != folder and os.path.isdir(before) and not os.path.islink(before) and not os.path.islink(folder):
         _move_backups(database, before, _make_backup_folder(database))
 
 

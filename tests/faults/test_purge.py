@@ -18,6 +18,7 @@ from support.soundness import unsound
 from support.traces import traces
 
 from store.base.errors import StorageError
+from store.base.location import backup_folder
 from store.conversations.turns import NewTurn
 from store.database.tombstones import is_purge_pending
 from store.memory import Memory
@@ -330,13 +331,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_backup_whose_rewriting_was_cut_off(project: Path):
     """Its journal lies beside it: it is rolled back first, and the purge reaches it like any other."""
     assert command(project, "backup").returncode == 0
-    folder = project / ".memoranda" / "backups"
+    folder = Path(backup_folder(path_of(project)))
     (made,) = folder.iterdir()
     subprocess.run([sys.executable, "-c", CUT_OFF, str(made)], cwd=ROOT, check=False)
     assert sorted(path.name for path in folder.iterdir()) == [made.name, f"{made.name}-journal"]
     done = command(project, "purge", "2", "--scrub", "all", "--yes")
     assert done.returncode == 0 and "bytes: not found." in done.stdout, done
-    assert traces(project, TEXT, "zebrafish") == []
+    assert traces(project, TEXT, "zebrafish") == traces(folder, TEXT, "zebrafish") == []
     with Memory.open(str(made)) as backup:
         assert [fact.fact for fact in backup.facts.get_many([1, 2, 3])] == ["the team is five", "he said [purged]"]
     intact(project)
